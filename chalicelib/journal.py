@@ -10,14 +10,7 @@ from chalicelib import log, metrics
 
 
 def upload_done(dataset_id: int, kind: str, rows: tuple[int, int, int], seconds: float) -> None:
-    """Log that a file was read into a dataset.
-
-    Args:
-        dataset_id: id of the dataset.
-        kind: type of the dataset.
-        rows: numbers of rows seen, kept and rejected.
-        seconds: duration in seconds.
-    """
+    """Log that a file was read into a dataset."""
     seen, kept, rejected = rows
     log.record(
         "upload_done",
@@ -72,12 +65,7 @@ def delivery_tried(hook_id: str, event: str, response: int | None, *, failed: bo
 
 
 def job_given_up(what: str, object_id: str | int) -> None:
-    """Log that a job ended as FAILED because it had no attempts left.
-
-    Args:
-        what: `dataset`, `model`, `export`, `batch` or `template`.
-        object_id: id of this object.
-    """
+    """Log that a job ended as FAILED because it had no attempts left."""
     facts = {what: object_id, **metrics.embedded({metrics.JOBS_GIVEN_UP: 1})}
     log.error("job_given_up", None, **facts)
 

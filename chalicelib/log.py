@@ -76,13 +76,7 @@ _LOGGER.addHandler(STREAM)
 
 
 def configure(level: str, stream: str = "") -> None:
-    """Set the log level and the stream of the lines. Called when a container is created.
-
-    Args:
-        level: lowest level that is logged.
-        stream: `stderr` or `stdout` for all lines; empty for only warnings, on stderr, as in
-            commands. Ignored after a call of `write_to`.
-    """
+    """Set the log level and stream. Without a stream, only warnings are written, to stderr."""
     _LOGGER.setLevel(level)
     STREAM.stream_name = stream or STDERR
     STREAM.setLevel(logging.NOTSET if stream else logging.WARNING)

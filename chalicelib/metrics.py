@@ -107,12 +107,7 @@ class Emission:
 
 
 def configure(mode: str, service: str) -> None:
-    """Enable or disable metrics. Called when a container is created.
-
-    Args:
-        mode: OFF or EMF.
-        service: name of the stack.
-    """
+    """Enable or disable metrics. Called when a container is created."""
     Emission.service, Emission.is_on = service, mode == EMF
 
 
@@ -166,9 +161,6 @@ def cold_start(function: str) -> Iterator[None]:
     """Log how long a process took to start, and how long its first call takes.
 
     The start is measured in processor time, because a process may wait before its first call.
-
-    Args:
-        function: full name of the function, including the name of the stack.
     """
     if Emission.is_warm:
         yield

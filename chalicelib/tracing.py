@@ -57,12 +57,7 @@ def record_with(recorder: Recorder | None) -> None:
 
 @contextmanager
 def span(name: str, sent: str = "") -> Iterator[TraceSpan]:
-    """Run a block as a span of a trace. All log lines in the block have the id of the trace.
-
-    Args:
-        name: name of the span: an operation or a function.
-        sent: value of the caller's header; a malformed value is ignored.
-    """
+    """Run a block as a span of a trace. All log lines in the block have the id of the trace."""
     caller = sent if _FORMAT.fullmatch(sent) else ""
     if Recording.recorder is None:
         if not caller:

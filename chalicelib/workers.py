@@ -61,12 +61,6 @@ class JobFailed(Exception):
 def handle(handler: str, container: Container, message: Mapping[str, Any], context: Any) -> None:
     """Run the job of one queue message, and log the result.
 
-    Args:
-        handler: one of HANDLED.
-        container: the services.
-        message: the message, as it is in the event of the queue.
-        context: context of the Lambda function.
-
     Raises:
         JobFailed: the job failed for any reason; the queue delivers it again.
     """
@@ -174,14 +168,7 @@ HANDLED: Mapping[str, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
 def run(
     container: Container, job: Struct, remaining_seconds: Callable[[], float], delivery: int = 1
 ) -> None:
-    """Run a job.
-
-    Args:
-        container: the services.
-        job: the job, or a notification of the bucket.
-        remaining_seconds: returns the remaining time of the function, in seconds.
-        delivery: how many times the queue has delivered the message.
-    """
+    """Run a job."""
     _RUNS[type(job)](container, job, remaining_seconds, delivery)
 
 

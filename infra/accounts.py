@@ -163,13 +163,7 @@ def _reset_key(
 
 @contextmanager
 def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
-    """Create an empty file that only its owner can read; remove it if the block fails.
-
-    The file is created before the account changes, so that every new key can be written.
-
-    Raises:
-        CommandError: the file exists or cannot be written.
-    """
+    """Create a file only its owner can read, before the account changes; remove it on failure."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
@@ -193,11 +187,7 @@ def _public_pem(key_file: Path) -> str:
 
 
 def _read_key(key_file: Path, read: Callable[[str], str]) -> str:
-    """Read a key file.
-
-    Raises:
-        CommandError: the file cannot be read, or holds no key that an account may have.
-    """
+    """Read a key file."""
     try:
         return read(key_file.read_text("ascii"))
     except OSError as error:

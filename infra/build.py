@@ -114,11 +114,7 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
 def _prepare_packages(
     plan: Plan, folder: Path, progress: Progress
 ) -> tuple[list[Shipped], Stripping]:
-    """Install the packages, collect licences, remove unneeded files, check compiled files.
-
-    Raises:
-        PackageError: the packages cannot be installed or would not run.
-    """
+    """Install the packages, collect licences, remove unneeded files, check compiled files."""
     progress(f"packages: installing for {plan.target}")
     plan.install(plan.target, folder)
     natives.check_wheels(folder, plan.target)
@@ -131,11 +127,7 @@ def _prepare_packages(
 
 
 def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
-    """Collect the package's files in `work/tree`, and return the template.
-
-    Raises:
-        PackageError: `chalice package` failed, or a function has another runtime or processor.
-    """
+    """Collect the package's files in `work/tree`, and return the template."""
     progress("chalice: packaging")
     staging.copy_project(plan.project, work / "stage")
     wanted = staging.overrides(plan.target, plan.functions)

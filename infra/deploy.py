@@ -114,11 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check_stage(name: str) -> None:
-    """Refuse a name that cannot begin the names of tables, functions and bucket.
-
-    Raises:
-        DeployError: the name cannot be used.
-    """
+    """Refuse a name that cannot begin the names of tables, functions and bucket."""
     if not _STAGE.fullmatch(name):
         raise DeployError(
             f"STAGE must be up to 15 lower-case letters, digits and hyphens, not {name!r}"
@@ -132,11 +128,7 @@ def _stacks(target: Target, options: argparse.Namespace) -> tuple[Stack, Stack]:
 
 
 def _named(options: argparse.Namespace) -> dict[str, str]:
-    """Return the parameters that `SET` names.
-
-    Raises:
-        DeployError: a parameter is not written as NAME=VALUE.
-    """
+    """Return the parameters that `SET` names."""
     pairs = {pair: pair.partition("=") for pair in options.set}
     if wrong := [pair for pair, (_, sign, _) in pairs.items() if not sign]:
         raise DeployError(f"a parameter is written NAME=VALUE, not {wrong[0]!r}")
@@ -144,11 +136,7 @@ def _named(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _given(options: argparse.Namespace, target: Target, catalogue: str) -> dict[str, str]:
-    """Return the template parameters that follow from the command's options.
-
-    Raises:
-        DeployError: the parameters contradict each other.
-    """
+    """Return the template parameters that follow from the command's options."""
     known = artifacts.default_parameters(options.package)
     given = size(options.size) if options.size else {}
     given |= {"Name": target.stack, "ModelCatalogue": catalogue}
@@ -176,11 +164,7 @@ def _agreed(
     options: argparse.Namespace,
     ask: Ask,
 ) -> dict[str, str]:
-    """Show concerns before a deployment; return the parameters that follow from them.
-
-    Raises:
-        DeployError: the user did not agree.
-    """
+    """Show concerns before a deployment; return the parameters that follow from them."""
     before = service.parameters() if service.check() else None
     defaults = artifacts.default_parameters(options.package)
     parameters = {**defaults, **(before or {}), **given}
@@ -209,11 +193,7 @@ def _update(
     ask: Ask,
     watch_minutes: int = 0,
 ) -> None:
-    """Create or update a stack by a change set that the user confirms.
-
-    Raises:
-        DeployError: the user did not agree, or the update failed.
-    """
+    """Create or update a stack by a change set that the user confirms."""
     exists = stack.check()
     change_set = stack.propose(template, given, exists, watch_minutes)
     if change_set is None:
@@ -237,19 +217,7 @@ def _show_and_ask(
     options: argparse.Namespace,
     ask: Ask,
 ) -> None:
-    """Show a change set and ask for confirmation, and about a new Python version if there is one.
-
-    Args:
-        stack: the stack.
-        change_set: name of the change set.
-        runtimes: old and new runtime of each function whose runtime changes, by its name in the
-            template.
-        options: options of the command.
-        ask: asks the user.
-
-    Raises:
-        DeployError: the user did not agree.
-    """
+    """Show a change set and ask for confirmation, and about new Python versions."""
     for change in stack.changes(change_set, runtimes):
         _say(change.line)
     questions = ["Execute these changes?"]

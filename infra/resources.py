@@ -90,11 +90,8 @@ def provision(
 ) -> None:
     """Create tables, queues and bucket if they are missing.
 
-    Args:
-        settings: names and endpoint.
-        visibility_seconds: visibility timeout of the queues; on AWS at least six times a function's
-            timeout, on the local stack short, because its workers send heartbeats.
-        pages: origins of the console; like the allowed origins, they may send presigned forms.
+    Messages stay invisible for at least six times a function's timeout on AWS; on the local stack
+    shorter, because its workers send heartbeats.
     """
     clients = Clients(settings)
     for table in table_resources(settings):
@@ -198,11 +195,7 @@ def _allow_origins(s3: Any, settings: Settings, pages: Sequence[str]) -> None:
 
 
 def cors_rule(origins: Any) -> dict[str, Any]:
-    """Return the CORS rule of the bucket for pages of some origins, without credentials.
-
-    Args:
-        origins: list of origins, or a template expression for the list.
-    """
+    """Return the CORS rule of the bucket for pages of some origins, without credentials."""
     return {"AllowedOrigins": origins, "AllowedMethods": ["GET", "POST"], "AllowedHeaders": ["*"]}
 
 

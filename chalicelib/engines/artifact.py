@@ -52,12 +52,7 @@ class Artifact:
 
 
 def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """Write arrays and header as one npz archive.
-
-    Args:
-        header: JSON members, including `kind` and `version` of the artifact.
-        arrays: arrays by name, any numeric type and shape.
-    """
+    """Write arrays and header as one npz archive."""
     import numpy as np
 
     # Sorted, because equal models must give equal bytes.
@@ -78,13 +73,7 @@ def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
 
 
 def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Artifact:
-    """Read an archive written by `dump`.
-
-    Args:
-        data: the bytes.
-        kind: the kind that is expected.
-        version: the version that is expected.
-        oldest: the oldest version that is accepted; None accepts only `version`.
+    """Read an archive written by `dump`, of `version` or, if given, from `oldest` on.
 
     Raises:
         ArtifactError: damaged bytes, another kind, or another version.
@@ -108,14 +97,7 @@ def read(
     build: Callable[[Artifact], Model],
     oldest: int | None = None,
 ) -> Model:
-    """Read an archive written by `dump`, and build a model from it.
-
-    Args:
-        data: the bytes.
-        kind: the kind that is expected.
-        version: the version that is expected.
-        build: builds the model; may raise KeyError or TypeError for a missing or wrong part.
-        oldest: the oldest version that is accepted; None accepts only `version`.
+    """Read an archive as `load` does, and build a model, which may raise KeyError or TypeError.
 
     Raises:
         ArtifactError: damaged bytes, another kind, another version, or a part is missing.

@@ -32,29 +32,15 @@ class LabelScores(NamedTuple):
 
 
 def confusion_matrix(truth: Ints, answers: Ints, size: int) -> Ints:
-    """Count the pairs of true and predicted label.
-
-    Args:
-        truth: true label indexes, int, shape (examples,).
-        answers: predicted label indexes, int, shape (examples,).
-        size: number of rows and of columns.
-
-    Returns:
-        Counts, int, shape (size, size). Rows are true labels, columns predicted labels.
-    """
+    """Count the pairs of true label (row) and predicted label (column), int, (size, size)."""
     pairs = np.asarray(truth, np.int64) * size + answers
     return np.bincount(pairs, minlength=size * size).reshape(size, size)
 
 
 def label_scores(matrix: Ints, labels: int) -> LabelScores:
-    """Return precision, recall and F1 of each label from a confusion matrix.
+    """Return precision, recall and F1 of each label from counts; undefined scores are 0.
 
-    Args:
-        matrix: counts, int, shape (size, size), size at least `labels`.
-        labels: number of labels; a further row and column is out of domain.
-
-    Returns:
-        The scores of the labels; undefined scores are 0.
+    A row and column after those of the labels is out of domain.
     """
     hits = np.diagonal(matrix)[:labels].astype(np.float64)
     answered = matrix.sum(axis=0)[:labels]
@@ -66,26 +52,13 @@ def label_scores(matrix: Ints, labels: int) -> LabelScores:
 
 
 def macro_f1(matrix: Ints, labels: int) -> float:
-    """Return the mean F1 of the labels that have examples; 0 if none has any.
-
-    Args:
-        matrix: counts, int, shape (size, size).
-        labels: number of rows and columns that are labels.
-    """
+    """Return the mean F1 of the first `labels` rows that have examples; 0 if none has any."""
     tested = matrix.sum(axis=1)[:labels] > 0
     return float(label_scores(matrix, labels).f1[tested].mean()) if tested.any() else 0.0
 
 
 def log_loss(probabilities: Floats, truth: Ints) -> float:
-    """Return the mean negative logarithm of the true label's probability.
-
-    Args:
-        probabilities: float, shape (examples, labels).
-        truth: label indexes, int, shape (examples,).
-
-    Returns:
-        The loss in nats; 0 without examples.
-    """
+    """Return the mean negative logarithm of the true label's probability; 0 without examples."""
     if len(truth) == 0:
         return 0.0
     chosen = probabilities[np.arange(len(truth)), truth].astype(np.float64)
@@ -93,15 +66,7 @@ def log_loss(probabilities: Floats, truth: Ints) -> float:
 
 
 def brier_score(probabilities: Floats, truth: Ints) -> float:
-    """Return the mean squared distance of the probabilities to the truth, from 0 to 2.
-
-    Args:
-        probabilities: float, shape (examples, labels).
-        truth: label indexes, int, shape (examples,).
-
-    Returns:
-        The score; 0 without examples.
-    """
+    """Return the mean squared distance, 0 to 2, of the probabilities to the truth."""
     if len(truth) == 0:
         return 0.0
     chosen = probabilities[np.arange(len(truth)), truth].astype(np.float64)
@@ -110,16 +75,7 @@ def brier_score(probabilities: Floats, truth: Ints) -> float:
 
 
 def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATION_BINS) -> float:
-    """Return the mean difference of highest probability and accuracy, over bins of equal size.
-
-    Args:
-        probabilities: float, shape (examples, labels).
-        truth: label indexes, int, shape (examples,).
-        bins: number of bins.
-
-    Returns:
-        The error from 0 to 1; 0 without examples.
-    """
+    """Return the mean difference, 0 to 1, of top probability and accuracy over equal bins."""
     if len(truth) == 0:
         return 0.0
     top = probabilities.max(axis=1).astype(np.float64)
@@ -146,14 +102,7 @@ def wilson_interval(hits: int, total: int) -> Interval:
 
 
 def macro_f1_interval(matrix: Ints, labels: int) -> Interval:
-    """Return the 95 % interval of the macro F1, by resampling the confusion matrix.
-
-    Args:
-        matrix: counts, int, shape (size, size).
-        labels: number of rows and columns that are labels.
-
-    Returns:
-        The macro F1 and its bounds; 0 to 1 without texts.
+    """Return the macro F1 with its 95 % interval by resampling the counts; 0 to 1 without texts.
 
     Source: Efron 1979, the bootstrap.
     """
@@ -181,15 +130,7 @@ def _macro_f1_of_cells(truth: Ints, answers: Ints, counts: Ints, labels: int) ->
 
 
 def best_threshold(scores: Floats, is_true: Bools) -> float:
-    """Return the threshold at which one label has the best F1.
-
-    Args:
-        scores: score of one label for every text, float, shape (texts,).
-        is_true: whether the text has the label, bool, shape (texts,).
-
-    Returns:
-        The highest of the best thresholds; 0.5 if no text has the label.
-    """
+    """Return the highest threshold at which a label has the best F1; 0.5 without true texts."""
     if not is_true.any():
         return _UNTESTED_THRESHOLD
     order = np.argsort(-scores, kind="stable")
@@ -204,15 +145,9 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
 def precision_recall_curve(
     probabilities: Floats, truth: Ints, points: int = CURVE_POINTS
 ) -> PrecisionRecallCurve:
-    """Return the micro-averaged precision-recall curve, with a limited number of points.
+    """Return the micro-averaged precision-recall curve, at most `points` along recall.
 
-    Args:
-        probabilities: float, shape (examples, labels).
-        truth: label indexes, int, shape (examples,).
-        points: maximum number of points, evenly chosen along recall.
-
-    Returns:
-        The curve, thresholds strictly ascending; empty without examples.
+    Thresholds ascend strictly; the curve is empty without examples.
     """
     if len(truth) == 0:
         return PrecisionRecallCurve([], [], [], [])

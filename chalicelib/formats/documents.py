@@ -48,11 +48,6 @@ class Document(Protocol):
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page. Two threads may call this at the same time.
 
-        Args:
-            number: Number of the page, from 1.
-            needs_pixels: Whether to render pixels even if the text layer is enough.
-            most_widgets: Maximum number of form fields to read from a PDF page. Images have none.
-
         Returns:
             A page with pixels, with a text layer, or with both.
 
@@ -73,12 +68,6 @@ def open_document(
     data: bytes, max_pages: int, page_seconds: float = PAGE_SECONDS, seconds_left: float = math.inf
 ) -> Document:
     """Open a PNG, JPEG or PDF.
-
-    Args:
-        data: The file.
-        max_pages: Maximum number of pages of a PDF.
-        page_seconds: Maximum time to open a PDF, and to read each of its pages, in seconds.
-        seconds_left: How long the caller can still wait, in seconds.
 
     Raises:
         TooLarge: the file has more than 10 MB.

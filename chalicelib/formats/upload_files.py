@@ -45,11 +45,6 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
     """Describe a file that cannot be uploaded: its kind, and what to send instead.
 
-    Args:
-        family: `language` or `vision`.
-        head: The first bytes of the file; 4,096 are enough.
-        encoding: The encoding in the request; empty to detect it.
-
     Returns:
         The sentence; "" if the file can be an upload of the family.
     """
@@ -64,11 +59,6 @@ def explain_head(family: str, head: bytes, encoding: str = "") -> str:
 
 def check_content(family: str, content: bytes, encoding: str = "") -> None:
     """Raise an error if a sent file is empty, over its size limit, or of another kind.
-
-    Args:
-        family: `language` or `vision`.
-        content: The file.
-        encoding: The encoding in the request; empty to detect it.
 
     Raises:
         InvalidUpload: the file is empty.

@@ -24,12 +24,6 @@ def read_user_texts(
 ) -> Iterator[tuple[str, str]]:
     """Yield each text of a file, with the content of the label column in its row.
 
-    Args:
-        file: an open file.
-        options: the reading options of the call.
-        labels: labels of the model, by which the columns are recognised.
-        check: called while the file is read; raises an error to stop.
-
     Raises:
         BadRequest: the file cannot be read, or has too many texts.
     """
@@ -75,15 +69,7 @@ def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> 
 
 
 def _label_at(names: Sequence[str], wanted: str) -> int | None:
-    """Return the index of the label column; None if the file has none.
-
-    Args:
-        names: names of the columns.
-        wanted: requested name or position of the column; empty for none.
-
-    Raises:
-        InvalidParameter: the file does not have the requested column.
-    """
+    """Return the index of the requested or recognised label column; None without one."""
     lowered = [name.strip().lower() for name in names]
     if wanted.isdecimal() and 1 <= int(wanted) <= max(len(names), 2):
         return int(wanted) - 1

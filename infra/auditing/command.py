@@ -38,12 +38,6 @@ def compare(
     The log is read before the counters. So a simultaneous prediction can only increase a counter,
     and a counter below its lines is always an error.
 
-    Args:
-        audit: month, log and options.
-        accounts: accounts to compare.
-        quotas: the counters.
-        is_whole: whether `accounts` has all accounts.
-
     Raises:
         CommandError: the log cannot be read.
         StorageUnavailable: a counter cannot be read.

@@ -126,13 +126,7 @@ def table(found: Sequence[ReportRow]) -> list[str]:
 def notes(
     month: Month, times: tuple[datetime, datetime | None, datetime], tally: Tally
 ) -> list[str]:
-    """List what the comparison cannot check.
-
-    Args:
-        month: the month.
-        times: time of the first account, of the oldest log line if known, and the current time.
-        tally: counts of the log.
-    """
+    """List what the comparison cannot check."""
     made, first, now = times
     found = []
     if first is None:

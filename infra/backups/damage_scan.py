@@ -25,14 +25,7 @@ class DamageScan:
         may_exceed: bool = True,
         must_end: Callable[[], bool] = lambda: False,
     ) -> list[str]:
-        """Check the next pieces; return a message for each damaged one.
-
-        Args:
-            most_bytes: maximum number of bytes to read.
-            most_seconds: seconds after which no further piece is started.
-            may_exceed: whether to check the first piece even if it is larger than `most_bytes`.
-            must_end: returns whether to stop reading, also within a piece.
-        """
+        """Check the next pieces; return a message for each damaged one."""
         ended, left, damages = time.monotonic() + most_seconds, most_bytes, []
         names = self._folder.named_pieces()
         self._turns = {name: turn for name, turn in self._turns.items() if name in names}

@@ -66,14 +66,9 @@ def dump(
     access: Access = _PLAIN,
     with_keys: bool = False,
 ) -> Manifest:
-    """Copy all tables and the bucket into a folder; unchanged data is not copied again.
+    """Copy tables and bucket into a folder; unchanged data is not copied again.
 
-    Args:
-        settings: names and endpoint.
-        folder: the backup folder.
-        progress: called with lines for the user.
-        access: how the stack is read.
-        with_keys: whether to copy API keys too, for the saved data of a stack that starts again.
+    API keys are only copied `with_keys`, for the saved data of a stack that starts again.
 
     Raises:
         BackupError: the folder has other files, or a damaged backup.

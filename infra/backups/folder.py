@@ -76,12 +76,6 @@ class BackupFolder:
     """One backup on disk."""
 
     def __init__(self, path: Path, keeps_previous: bool = False) -> None:
-        """Set the folder, which is created when it is first needed.
-
-        Args:
-            path: path of the folder.
-            keeps_previous: whether the second-last dump stays in the folder, too.
-        """
         self.path = path
         self._keeps_previous = keeps_previous
         self._is_read = False
@@ -97,11 +91,7 @@ class BackupFolder:
         self._new: list[str] = []
 
     def _prepare(self) -> None:
-        """Create the folders, and delete drafts of an interrupted dump.
-
-        Raises:
-            BackupError: the folder has other files.
-        """
+        """Create the folders, delete drafts of an interrupted dump, and refuse other files."""
         is_other = self.path.exists() and any(self.path.iterdir()) and not self._is_backup()
         if is_other:
             raise BackupError(f"{self.path} holds other files; name an empty or a new folder.")
@@ -284,11 +274,6 @@ class BackupFolder:
         self, name: str, from_disk: bool = False, must_end: Callable[[], bool] = lambda: False
     ) -> None:
         """Check the digest of a piece.
-
-        Args:
-            name: name of the piece.
-            from_disk: whether to read from the disk, not from the system's cache.
-            must_end: returns whether to leave the rest of the piece unread.
 
         Raises:
             BackupError: the piece is missing or damaged.

@@ -44,11 +44,6 @@ def repair(
 ) -> list[str] | None:
     """Remove damaged data from a backup.
 
-    Args:
-        settings: settings of the stack of the backup.
-        folder: the backup folder.
-        keep_copy: called before anything in the folder changes.
-
     Returns:
         A line for each loss; None if the backup is undamaged, which leaves it unchanged.
     """

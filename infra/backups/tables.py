@@ -35,12 +35,7 @@ def scan(dynamodb: Any, table: str) -> Iterator[Item]:
 
 
 def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, int]]:
-    """Yield pieces of JSON lines, each with its number of rows.
-
-    Args:
-        items: the items in any order.
-        keys: names of the key attributes.
-    """
+    """Yield pieces of JSON lines, each with its number of rows."""
     with ExitStack() as files:
         heaps = [files.enter_context(SpooledTemporaryFile(_SPOOL_BYTES)) for _ in range(_PIECES)]
         for item in items:

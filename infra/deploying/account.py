@@ -108,10 +108,6 @@ class Target:
         """Return the address at which this machine can reach a REST API.
 
         An emulated AWS serves all APIs at its own address, not under the host names of AWS.
-
-        Args:
-            url: URL in the stack's outputs, such as
-                `https://a1b2.execute-api.REGION.amazonaws.com/api/`.
         """
         host, _, stage = url.rstrip("/").removeprefix("https://").partition("/")
         api, sign, _ = host.partition(".execute-api.")
@@ -185,12 +181,7 @@ def is_there(call: Callable[[], object]) -> bool:
 
 
 def explain(error: BaseException, region: str) -> str:
-    """Describe the cause of an error in one line.
-
-    Args:
-        error: the error; for errors of the service, the chained cause is described.
-        region: region of the command.
-    """
+    """Describe the cause of an error in one line."""
     cause = next((c for c in _chain(error) if isinstance(c, BotoCoreError | ClientError)), None)
     if cause is None:
         return str(error)

@@ -36,11 +36,6 @@ def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> No
 
     These are the function's code, its properties, and the values of the parameters that the
     properties refer to.
-
-    Args:
-        template: template of a package, whose code is in the bucket under its digest; changed in
-            place.
-        parameters: parameters of the deployment, including defaults.
     """
     conditions = template.get("Conditions", {})
     for resource in template["Resources"].values():
@@ -159,12 +154,6 @@ def upload_package(
 ) -> StackTemplate:
     """Upload the package and the template of the service's stack; return the template.
 
-    Args:
-        target: target of the deployment.
-        folder: folder of the package.
-        parameters: parameters of the service, including defaults.
-        say: called with lines for the user.
-
     Raises:
         DeployError: the template is too large.
     """
@@ -185,11 +174,7 @@ def upload_package(
 
 
 def _upload_template(target: Target, template: dict[str, Any]) -> StackTemplate:
-    """Upload a template.
-
-    Raises:
-        DeployError: the template is too large.
-    """
+    """Upload a template."""
     content = json.dumps(template, separators=(",", ":")).encode()
     if len(content) > MAX_TEMPLATE_BYTES:
         raise DeployError(

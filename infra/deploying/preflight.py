@@ -73,12 +73,6 @@ def check_account(
 ) -> list[str]:
     """Check services, rights and limits of an account; return warnings.
 
-    Args:
-        target: where the stage is deployed.
-        parameters: parameters of the deployment, including defaults.
-        named: parameters that `SET` names.
-        before: concurrency that the stage has reserved already.
-
     Raises:
         DeployError: the deployment would fail; the message has the remedy.
     """
@@ -167,12 +161,6 @@ def check_limits(
 ) -> list[str]:
     """Compare the stage's parameters with the limits of the account; return warnings.
 
-    Args:
-        limits: limits of the account.
-        parameters: parameters of the deployment, including defaults.
-        named: parameters that `SET` names.
-        before: concurrency that the stage has reserved already.
-
     Raises:
         DeployError: a limit is exceeded; the message has the remedy.
     """
@@ -232,13 +220,7 @@ def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before
 
 
 def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str], None]) -> None:
-    """Wait until queues of recently removed stacks can be created again.
-
-    Args:
-        stacks: stacks of a stage that have queues.
-        target: target of the deployment.
-        say: called with a line for the user.
-    """
+    """Wait until queues of recently removed stacks can be created again."""
     if target.endpoint_url is not None:
         return
     times = [stack.deleted_at() for stack in stacks if not stack.status()]

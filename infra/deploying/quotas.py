@@ -55,10 +55,6 @@ class Quota:
 def check_quotas(templates: Mapping[str, Template], parameters: Mapping[str, str]) -> None:
     """Check the templates, with their parameters, against every quota.
 
-    Args:
-        templates: templates by file name.
-        parameters: parameters of the deployment, including defaults.
-
     Raises:
         DeployError: a quota is exceeded; the message names the resource, the quota and the remedy.
     """

@@ -55,11 +55,7 @@ def delete_data(target: Target, say: Say) -> None:
 
 
 def _wait_until_gone(dynamodb: Any, table: str) -> None:
-    """Wait until a table has been deleted.
-
-    Raises:
-        DeployError: the table is still there.
-    """
+    """Wait until a table has been deleted; raise DeployError if it is still there."""
     pauses = {"Delay": LOOK_SECONDS, "MaxAttempts": MOST_LOOKS}
     try:
         dynamodb.get_waiter("table_not_exists").wait(TableName=table, WaiterConfig=pauses)

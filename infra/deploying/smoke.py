@@ -59,11 +59,7 @@ def smoke_test(
 
 
 def _repeat(ask: Callable[[], Answer], pause_seconds: float) -> Answer:
-    """Repeat a call until there is an answer, because a new stage takes a moment to appear.
-
-    Raises:
-        DeployError: there is no answer after eight tries or two minutes, or retries cannot help.
-    """
+    """Repeat a call for two minutes, because a new stage takes a moment to appear."""
     deadline, number = time.monotonic() + _LONGEST_SECONDS, 0
     while True:
         number += 1

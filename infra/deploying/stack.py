@@ -82,14 +82,7 @@ def runtimes_of(template: Mapping[str, Any]) -> dict[str, str]:
 
 
 class Stack:
-    """One CloudFormation stack, and the operations on it.
-
-    Args:
-        target: account and region of the stack.
-        name: name of the stack.
-        say: called with lines for the user.
-        pause_seconds: pause between two polls.
-    """
+    """One CloudFormation stack, and the operations on it."""
 
     def __init__(
         self, target: Target, name: str, say: Say, pause_seconds: float = _POLL_SECONDS
@@ -168,12 +161,6 @@ class Stack:
     ) -> str | None:
         """Create a change set; return None if nothing would change.
 
-        Args:
-            template: new template of the stack.
-            given: parameters to set; other parameters of an existing stack keep their values.
-            exists: whether the stack exists.
-            watch_minutes: minutes after the update in which an alarm rolls it back.
-
         Raises:
             DeployError: CloudFormation refused the change set.
         """
@@ -200,13 +187,7 @@ class Stack:
         return runtimes_of(json.loads(found) if isinstance(found, str) else found)
 
     def changes(self, name: str, runtimes: Mapping[str, str] | None = None) -> list[Change]:
-        """Return the changes that a change set would make.
-
-        Args:
-            name: name of the change set.
-            runtimes: old and new runtime of each function whose runtime changes, by its name in the
-                template.
-        """
+        """Return the changes that a change set would make."""
         found = []
         pages = self._client.get_paginator("describe_change_set")
         for page in pages.paginate(ChangeSetName=name, StackName=self.name):
@@ -280,11 +261,7 @@ class Stack:
         return {"RollbackTriggers": [trigger], "MonitoringTimeInMinutes": minutes}
 
     def _is_made(self, name: str) -> bool:
-        """Wait for a change set to be created; return False if it is empty.
-
-        Raises:
-            DeployError: CloudFormation refused.
-        """
+        """Wait for a change set to be created; return False if it is empty."""
         deadline = time.monotonic() + _MAX_SECONDS
         while time.monotonic() < deadline:
             found = self._client.describe_change_set(ChangeSetName=name, StackName=self.name)
@@ -300,11 +277,7 @@ class Stack:
         raise DeployError("the change set is not ready after an hour; look into the console")
 
     def _wait(self, began: str, good: tuple[str, ...], stack_id: str | None = None) -> None:
-        """Wait until the stack does not change any more, and show its events.
-
-        Raises:
-            DeployError: the stack ends in a failed state.
-        """
+        """Show the stack's events until it is at rest; raise DeployError if it failed."""
         shown, cause = {began}, ""
         deadline = time.monotonic() + _MAX_SECONDS
         while time.monotonic() < deadline:
@@ -356,10 +329,6 @@ class Stack:
 
 def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings, str]:
     """Return the settings with which a stage's data can be reached, and the URL of its API.
-
-    Args:
-        target: the stage.
-        environment: settings that are not in the stack.
 
     Raises:
         DeployError: the stack does not exist or is partly deployed.

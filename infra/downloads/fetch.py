@@ -49,12 +49,6 @@ def ignore_received(count: int) -> None:
 def run_client(command: Sequence[str], partial: Path, received: Received, size: int) -> str | None:
     """Run pip or npm to download all files of a source into an existing folder.
 
-    Args:
-        command: the program and its arguments.
-        partial: folder of all files that the program writes.
-        received: called every second with the downloaded bytes.
-        size: bytes of the complete archive.
-
     Returns:
         The output of pip or npm if it failed, otherwise None.
 
@@ -153,13 +147,6 @@ def fetch(
     received: Received = ignore_received,
 ) -> Path:
     """Return the archive of a source; download it unless the folder has it.
-
-    Args:
-        source: the package.
-        downloads: folder for the archive; a broken archive there is replaced.
-        progress: called with lines for the user.
-        pip: the command that runs pip; `PIP` by default.
-        received: called with the number of bytes received so far.
 
     Raises:
         FetchFailed: the package could not be downloaded; the message says what to try.

@@ -15,14 +15,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Meter:
-    """Sums the received bytes of several files, and shows percentage, megabytes and rate.
-
-    Args:
-        total: bytes of all files.
-        progress: takes plain lines when the output is not a terminal.
-        terminal: where the bar is drawn if this is a terminal.
-        clock: returns seconds.
-    """
+    """Sums the received bytes of several files, and shows percentage, megabytes and rate."""
 
     def __init__(
         self,

@@ -82,12 +82,6 @@ class Service:
     ) -> dict[str, Any]:
         """Read a record until it is final, for as long as it makes progress.
 
-        Args:
-            path: path of the record.
-            is_final: returns whether a record is final.
-            seconds: longest time without a change of the record.
-            report: called with changed records, at most every 10 seconds.
-
         Raises:
             CallFailed: the record did not change for too long.
         """

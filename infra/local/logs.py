@@ -23,10 +23,7 @@ SUFFIX = ".jsonl"
 
 
 class _File(logging.Handler):
-    """A log file that is rotated when it has reached its maximum size.
-
-    Python's rotating handler takes three times as long for a line.
-    """
+    """A log file rotated at its maximum size; Python's handler takes three times as long a line."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

@@ -28,13 +28,8 @@ def fork(name: str, work: Callable[[], None], holds_stop: bool = False) -> int:
     """Run work in a child process and return the child's id.
 
     The child ends with its parent and has its own process group. Its status is 0 if the work
-    returns, 1 if it raises.
-
-    Args:
-        name: name of the process.
-        work: function to run in the child.
-        holds_stop: whether SIGTERM stays pending until the work calls `handle_stop`. Otherwise a
-            stop right after the start kills the child before the work has set its handler.
+    returns, 1 if it raises. With `holds_stop`, SIGTERM stays pending until the work calls
+    `handle_stop`. Otherwise a stop right after the start kills the child before its handler is set.
 
     Raises:
         RuntimeError: this process has threads, whose locks a fork would copy.

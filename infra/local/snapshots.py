@@ -78,14 +78,6 @@ class SnapshotSaver:
         state: SavingState,
         say: Callable[[str], None],
     ) -> None:
-        """Prepare to save.
-
-        Args:
-            settings: settings of the stack.
-            folder: the backup folder.
-            state: shared memory from which other processes read up to when the data is saved.
-            say: called with lines for the user.
-        """
         self._settings = settings
         self._folder = folder
         self._state = state
@@ -99,14 +91,9 @@ class SnapshotSaver:
         self._changed: Changed = ([], [])
 
     def run(self, within_seconds: float) -> bool:
-        """Save changes until SIGTERM, and then once more.
+        """Save changes until SIGTERM, and then once more; return whether all are saved.
 
-        Args:
-            within_seconds: longest time from a change to the end of a dump that contains it, or the
-                time of three dumps if that is longer.
-
-        Returns:
-            Whether all changes are saved.
+        A change is saved within `within_seconds`, or the time of three dumps if that is longer.
         """
         stop = threading.Event()
         process.handle_stop(stop.set)
@@ -145,15 +132,7 @@ class SnapshotSaver:
             self._dump_changes()
 
     def _dump_changes(self, or_deleted: bool = False) -> float:
-        """Dump if data has changed; report an error, which the next dump retries.
-
-        Args:
-            or_deleted: whether to dump even without changes if the stored previous dump has data
-                that was deleted after it.
-
-        Returns:
-            The duration of the dump in seconds.
-        """
+        """Dump if data has changed or was deleted since the last dump; return the seconds."""
         began = time.monotonic()
         try:
             self._read_writes()
@@ -287,11 +266,7 @@ def _call(
 
 
 def repair_snapshot(settings: Settings, folder: BackupFolder, say: Callable[[str], None]) -> bool:
-    """Copy the saved data to another folder, then remove its damaged parts.
-
-    Returns:
-        Whether the saved data is now undamaged.
-    """
+    """Copy the saved data, then remove its damaged parts; return whether it is undamaged now."""
     name = f"{folder.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
     places = (
         folder.path.with_name(f"{name}{end}") for end in chain([""], map("-{}".format, count(2)))
@@ -341,22 +316,14 @@ def changed_since(settings: Settings, moment: datetime) -> Changed:
 
 
 def pause_after(took_seconds: float, within_seconds: float) -> float:
-    """Return the pause in seconds between a dump and the next one.
-
-    Args:
-        took_seconds: duration of the dump.
-        within_seconds: see `SnapshotSaver.run`.
-    """
+    """Return the pause in seconds between a dump and the next one."""
     # A change that is made while a dump copies rows is saved only at the end of the next dump.
     left = within_seconds - _DUMPS * took_seconds
     return max(left, took_seconds, within_seconds / _MOST_DUMPS)
 
 
 def restore_snapshot(settings: Settings) -> str:
-    """Load the saved data into the emulated AWS of a new run.
-
-    Returns:
-        A line about the restored data; empty if there was none.
+    """Load the saved data into the emulated AWS of a new run; return a line about it or "".
 
     Raises:
         BackupError: the saved data is damaged.

@@ -29,7 +29,7 @@ _NEEDED_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class State:
-    """One state folder."""
+    """One state folder. Methods that write raise OSError if they cannot."""
 
     folder: Path
     """Path of the folder; created when needed, readable only by its owner."""
@@ -50,19 +50,11 @@ class State:
         return self.folder / "logs"
 
     def prepare(self) -> None:
-        """Create the folder.
-
-        Raises:
-            OSError: the folder cannot be created.
-        """
+        """Create the folder."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def check_space(self) -> None:
-        """Check that a file can be written; remove unfinished files of a previous run first.
-
-        Raises:
-            OSError: a file cannot be written.
-        """
+        """Check that a file can be written; remove unfinished files of a previous run first."""
         remove_drafts(self.folder)
         with drafted(self.folder) as draft:
             draft.write(bytes(_NEEDED_BYTES))
@@ -74,11 +66,7 @@ class State:
         return (self.folder / SECRET_FILE).exists() and not self._read_secret()
 
     def token_secret(self) -> str:
-        """Return the key that signs tokens; create it if it is missing.
-
-        Raises:
-            OSError: a new key cannot be written.
-        """
+        """Return the key that signs tokens; create it if it is missing."""
         # Stored, so that tokens stay valid after a restart.
         secret = self._read_secret()
         if not secret:
@@ -95,11 +83,7 @@ class State:
         return found if len(found) >= _SHORTEST_SECRET and found.isprintable() else ""
 
     def aws_keys(self) -> dict[str, str]:
-        """Return the emulated AWS's key pair as environment variables; create it if it is missing.
-
-        Raises:
-            OSError: a new pair cannot be written.
-        """
+        """Return the emulated AWS's key pair as variables; create it if it is missing."""
         # Stored, so that presigned URLs stay valid after a restart.
         found = self._read_aws_keys()
         if not found:
@@ -108,11 +92,7 @@ class State:
         return found
 
     def write_aws_keys(self, keys: Mapping[str, str]) -> None:
-        """Write the key pair of the emulated AWS, given as environment variables.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write the key pair of the emulated AWS, given as environment variables."""
         lines = "".join(f"{name.lower()} = {value}\n" for name, value in keys.items())
         write_atomically(self.folder / AWS_KEYS_FILE, f"[default]\n{lines}".encode("ascii"))
 
@@ -128,11 +108,7 @@ class State:
         return found if lengths == [_KEY_ID_BYTES * 2, _SECRET_BYTES * 2] else {}
 
     def write_stack(self, description: dict[str, Any]) -> None:
-        """Write the description of the running stack; readers never see half a file.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write the description of the running stack; readers never see half a file."""
         write_atomically(self.folder / STACK_FILE, json.dumps(description, indent=2).encode())
 
     def read_stack(self) -> dict[str, Any] | None:

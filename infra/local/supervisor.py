@@ -125,11 +125,7 @@ class Supervisor:
             self._endpoint_url = address(self._aws)
 
     def _claim_folder(self) -> None:
-        """Create the state folder and check that this stack can write to it.
-
-        Raises:
-            CannotStart: another stack uses it, or it cannot be written to.
-        """
+        """Create the state folder and check that this stack can write to it."""
         folder = self._state.folder
         try:
             self._state.prepare()
@@ -362,11 +358,7 @@ def _ended() -> list[tuple[int, int]]:
 
 
 def _end(pids: set[int], deadline: float) -> dict[int, int]:
-    """Stop children and wait for them; kill the remaining ones at the deadline.
-
-    Returns:
-        The wait status of each child that ended meanwhile.
-    """
+    """Stop children, kill the rest at the deadline; return the wait status of each that ended."""
     statuses: dict[int, int] = {}
     left = {pid for pid in pids if _send(pid, signal.SIGTERM)}
     for pid in left:

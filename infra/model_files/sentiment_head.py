@@ -56,9 +56,6 @@ def reading_emoji(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
 
     There is one rule for all emoji with the same words, so that a text is searched only a few
     times.
-
-    Args:
-        tokenizer: content of a `tokenizer.json` with a single normaliser.
     """
     rules = [("", _DROPPED), *((f" {words} ", signs) for words, signs in _SIGNS_OF_WORDS.items())]
     replacing = [

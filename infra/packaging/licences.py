@@ -41,10 +41,6 @@ class Shipped:
 def collect(vendor: Path, notes: Path = NOTES) -> list[Shipped]:
     """Copy the licence texts of all installed packages to the folder for licences.
 
-    Args:
-        vendor: the installed packages, before they are trimmed.
-        notes: texts for packages without one, by package name.
-
     Returns:
         The shipped packages, sorted by name.
 
@@ -71,11 +67,7 @@ def _licence(metadata: Message) -> str:
 
 
 def _copy_texts(vendor: Path, info: Path, name: str, notes: Path) -> None:
-    """Copy the licence texts of one package.
-
-    Raises:
-        PackageError: the package has no licence text and no note.
-    """
+    """Copy the licence texts of one package."""
     target = vendor / FOLDER / name
     for path in _texts(vendor, info):
         base = info if path.is_relative_to(info) else vendor

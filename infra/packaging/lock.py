@@ -48,11 +48,7 @@ def normal(name: str) -> str:
 
 
 def pins(text: str) -> dict[str, str]:
-    """Return the version of each package in a requirements file or lock file.
-
-    Args:
-        text: content of the file, with one `name==version` per line; the rest of a line is ignored.
-    """
+    """Return the version of each package in a requirements file or lock file."""
     found = re.findall(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]\n]*\])?==(\S+)", text, re.MULTILINE)
     return {normal(name): version for name, version in found}
 
@@ -74,10 +70,6 @@ def check(requirements: str, lock: str) -> None:
 
 def install(target: LambdaTarget, folder: Path) -> None:
     """Install exactly the locked packages, without byte code.
-
-    Args:
-        target: target whose lock and wheels are used.
-        folder: folder to create.
 
     Raises:
         PackageError: pip could not download the packages, or a digest differs from the lock.
@@ -107,10 +99,7 @@ def make_lock(requirements: Path, runtime: Runtime) -> str:
 
 
 def resolve(requirements: Path, target: LambdaTarget) -> list[dict[str, Any]]:
-    """Let pip choose the wheels of all requirements for a target.
-
-    Returns:
-        The member `install` of pip's installation report.
+    """Return the wheels that pip chooses, as in member `install` of its report.
 
     Raises:
         PackageError: pip found no suitable wheels.
@@ -157,13 +146,6 @@ def shipped(
     left_out: Container[str] = LEFT_OUT,
 ) -> dict[tuple[str, str], str]:
     """Select the packages that ship from a complete resolution.
-
-    Args:
-        installs: the member `install` of pip's installation report.
-        roots: names of the direct dependencies.
-        target: target of the resolution.
-        left_out: names of packages that do not ship. Packages that only these need do not ship
-            either.
 
     Returns:
         The digests, by name and version, of all packages that ship.

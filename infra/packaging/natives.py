@@ -49,10 +49,6 @@ def find_binaries(folder: Path) -> list[Path]:
 def check_wheels(folder: Path, target: LambdaTarget) -> None:
     """Check that every package comes from a wheel that fits the target.
 
-    Args:
-        folder: the installed packages, before they are trimmed.
-        target: target of the package.
-
     Raises:
         PackageError: a wheel does not fit; the message names all such wheels.
     """
@@ -69,11 +65,6 @@ def check_binaries(
     folder: Path, target: LambdaTarget, required: Mapping[str, str] = REQUIRED
 ) -> int:
     """Check all compiled files, and return their number.
-
-    Args:
-        folder: the installed and trimmed packages.
-        target: target of the package.
-        required: pattern of a required file by package.
 
     Raises:
         PackageError: a file is missing or built for another target; the message names all such
@@ -107,11 +98,7 @@ def _tags(target: LambdaTarget) -> set[Tag]:
 
 
 def _refuse(wrong: list[str], target: LambdaTarget) -> None:
-    """Raise PackageError if the list of problems is not empty.
-
-    Raises:
-        PackageError: `wrong` has at least one problem.
-    """
+    """Raise PackageError if the list of problems is not empty."""
     if wrong:
         raise PackageError(
             f"The package would not run with {target}. Look for other versions in requirements.txt "

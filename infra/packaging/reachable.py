@@ -35,11 +35,6 @@ class ReachableCode:
     """Finds and writes the code that entry points reach."""
 
     def __init__(self, root: Path) -> None:
-        """Create a search that has found nothing.
-
-        Args:
-            root: folder that contains the source package.
-        """
         self._root = root
         self._modules: dict[str, _Module] = {}
         self._kept: dict[str, set[int]] = defaultdict(set)
@@ -81,15 +76,7 @@ class ReachableCode:
                         self.add(node.module or "", one.name)
 
     def write(self, folder: Path, package: str) -> Callable[[str], str]:
-        """Write the reached code in few files, because many would make the wheel larger.
-
-        Args:
-            folder: folder of the new package.
-            package: its full name.
-
-        Returns:
-            A function that returns the new module for the name of a source module.
-        """
+        """Write the reached code in few files, for a small wheel; return the new module names."""
         folder.mkdir(parents=True, exist_ok=True)
         groups = self._grouped()
         place = {module: number for number, group in enumerate(groups) for module in group}
@@ -382,13 +369,7 @@ def _unannotated(statement: ast.stmt) -> ast.stmt:
 
 
 def write_runtime(root: Path, package: Path, target: Path) -> None:
-    """Write the package of presage-runtime: its own modules, and the engine that they import.
-
-    Args:
-        root: folder that contains the source package.
-        package: folder of the runtime's own modules.
-        target: folder of the finished package.
-    """
+    """Write the package of presage-runtime: its own modules, and the engine that they import."""
     own = sorted(package.glob("*.py"))
     code = ReachableCode(root)
     code.add_users(own)

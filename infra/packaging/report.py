@@ -56,13 +56,7 @@ class Weight:
 
 
 def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
-    """Compute the size of a package by its parts.
-
-    Args:
-        tree: the package, unpacked.
-        packed: compressed bytes by name.
-        zip_bytes: size of the zip.
-    """
+    """Compute the size of a package by its parts."""
     sizes = {path.relative_to(tree).as_posix(): path.stat().st_size for path in files_of(tree)}
     whole: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for name, size in sizes.items():
@@ -101,15 +95,7 @@ def describe(
     packages: Iterable[Shipped],
     steps: tuple[ByteCode | None, Stripping],
 ) -> dict[str, Any]:
-    """Return the report as JSON members.
-
-    Args:
-        target: target of the package.
-        digest: sha256 of the zip, hexadecimal.
-        weight: size of the package.
-        packages: shipped packages.
-        steps: results of compiling byte code, None if that was skipped, and of stripping.
-    """
+    """Return the report as JSON members."""
     byte_code, stripping = steps
     return {
         "architecture": target.architecture.name,

@@ -84,12 +84,6 @@ def copy_project(project: Path, stage: Path) -> None:
 def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path) -> dict[str, Any]:
     """Run `chalice package`, and unpack the application's files.
 
-    Args:
-        stage: a copy of the project.
-        stage_name: stage of .chalice/config.json.
-        merged: template that is merged into Chalice's.
-        tree: folder to create for the files.
-
     Returns:
         The template, in which the code of functions is `./deployment.zip`.
 

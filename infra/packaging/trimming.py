@@ -60,11 +60,7 @@ _DESCRIPTIONS = "botocore/data/"
 
 
 def is_unwanted(path: str) -> bool:
-    """Return whether a file is removed.
-
-    Args:
-        path: path below the vendor folder, with slashes.
-    """
+    """Return whether a file is removed."""
     if path.startswith(_DESCRIPTIONS):
         service, slash, _ = path.removeprefix(_DESCRIPTIONS).partition("/")
         return bool(slash) and service not in AWS_SERVICES

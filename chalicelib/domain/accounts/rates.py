@@ -112,11 +112,7 @@ class _Drawn:
     """Whether the process got fewer calls than it wanted, because the bucket was nearly empty."""
 
     def is_due(self, now: float) -> bool:
-        """Return whether this process must take calls from the shared bucket again.
-
-        It must if it has used all calls that it took, or if a nearly empty bucket may have gained
-        calls meanwhile.
-        """
+        """Return whether all calls taken are used, or a nearly empty bucket may have new ones."""
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
             # Too old: the bucket has filled meanwhile, as if this had never been drawn.
@@ -137,28 +133,14 @@ class RateLimits:
     """Refuses calls of accounts that call too often. If the table fails, calls are allowed."""
 
     def __init__(self, buckets: SharedBuckets, clock: Clock, factor: float = 1.0) -> None:
-        """Create the limits.
-
-        Args:
-            buckets: rows shared by all processes.
-            clock: returns the current time.
-            factor: multiplies the rates of all plans; 0 disables the limits.
-        """
+        """Create the limits; `factor` multiplies the rates of all plans, and 0 disables them."""
         self._buckets = buckets
         self._clock = clock
         self._factor = factor
         self._drawn = lru_cache(_BUCKETS)(lambda *_: _Drawn())
 
     def check(self, account: Account, cost: str) -> None:
-        """Raise RateExceeded unless the account may make the call now.
-
-        Args:
-            account: the caller.
-            cost: one of COSTS.
-
-        Raises:
-            RateExceeded: the account made too many calls in a short time.
-        """
+        """Raise RateExceeded unless the account may make the call now."""
         if not self._factor:
             return
         rate = Rate(RATES[account.plan][cost] * self._factor)
@@ -171,11 +153,7 @@ class RateLimits:
                 _refuse(account, cost, rate, now)
 
     def check_webhook_test(self, account_id: str) -> None:
-        """Raise RateExceeded unless an account may send a test event to a webhook now.
-
-        Raises:
-            RateExceeded: the account sent too many tests within a minute.
-        """
+        """Raise RateExceeded unless an account may send a test event to a webhook now."""
         if not self._factor:
             return
         now = self._clock()

@@ -73,13 +73,7 @@ def month_key(now: datetime) -> str:
 
 
 def percents_passed(limit: int, before: int, after: int) -> list[int]:
-    """Return the percentages in NOTED_PERCENTS that the usage has reached since an earlier count.
-
-    Args:
-        limit: number of calls that is 100 %.
-        before: earlier number of calls.
-        after: current number of calls.
-    """
+    """Return the percentages in NOTED_PERCENTS that the usage has newly reached."""
     marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
     return [percent for percent, mark in marks.items() if before < mark <= after]
 
@@ -133,11 +127,7 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples that are shown to an account on a day, unless they exceed the limit.
-
-        Returns:
-            False if they would exceed the limit.
-        """
+        """Count examples shown on a day; return False, uncounted, if they exceed the limit."""
 
 
 class Reservation:
@@ -247,9 +237,6 @@ def until_answered(operation: str) -> Iterator[None]:
 
     An API call can fail after the counted work has succeeded, for example while its answer is
     encoded.
-
-    Args:
-        operation: name of the operation in log lines.
     """
     answer = _OpenAnswer(operation)
     token = _ANSWER.set(answer)
@@ -296,12 +283,6 @@ class Allowances:
         self, account: Account, model: ServedModel, work: Callable[[], Answer]
     ) -> tuple[Answer, Usage]:
         """Run `work` and count its result as one prediction.
-
-        Args:
-            account: the caller.
-            model: the model that predicts.
-            work: computes the prediction; its result is discarded when the account has no
-                prediction left.
 
         Returns:
             The prediction, and the month's usage including it.

@@ -78,13 +78,7 @@ class LabelCounts:
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
-        """Return the counts after a correction has rewritten the examples of one source.
-
-        Args:
-            source: `upload` or `feedback`.
-            count: number of examples of the source after the correction.
-            layout: fence token of the correction.
-        """
+        """Return the counts after the correction with fence token `layout` rewrote one source."""
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)
         return replace(self, feedback=count, feedback_layout=layout)

@@ -27,12 +27,7 @@ def picture_digest(content: bytes) -> bytes:
 
 
 def box_digest(picture: bytes, box: Box) -> bytes:
-    """Return a digest of 16 bytes, by which equal boxes of one image are recognised.
-
-    Args:
-        picture: digest of the image file.
-        box: a box whose sides may be integers or floats.
-    """
+    """Return a digest of 16 bytes, by which equal boxes of one image are recognised."""
     # repr gives the shortest text that parses to the same number, so 1 and 1.0 are the same box.
     sides = ",".join(repr(float(side)) for side in (box.x, box.y, box.width, box.height))
     return hashlib.sha256(picture + sides.encode()).digest()[:DIGEST_BYTES]

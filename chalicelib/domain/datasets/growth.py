@@ -16,12 +16,7 @@ from chalicelib.errors import (
 
 
 def check_labels(labels: int, remedy: str) -> None:
-    """Raise InvalidUpload if a file would give the dataset too many labels.
-
-    Args:
-        labels: number of labels that the dataset would have.
-        remedy: what the caller should check; the end of the error text, after "check that".
-    """
+    """Raise InvalidUpload if a file would give too many labels; the text ends with `remedy`."""
     if labels > MAX_LABELS:
         raise InvalidUpload(
             f"The dataset would have {labels:,} labels; at most {MAX_LABELS:,} are allowed. "
@@ -115,13 +110,7 @@ def check_takes_file(dataset: Dataset) -> None:
 
 
 def check_capacity(stored: int, more: int, limit: int) -> None:
-    """Raise TooManyOpen if the account has no storage left for a file.
-
-    Args:
-        stored: bytes that the account stores.
-        more: size of the file in bytes.
-        limit: maximum number of bytes of the account.
-    """
+    """Raise TooManyOpen if the account has no storage left for a file; sizes are in bytes."""
     if stored + more > limit:
         raise TooManyOpen(
             f"The account stores {stored} bytes and this file has {more}; the limit is "

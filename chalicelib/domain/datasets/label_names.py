@@ -56,9 +56,6 @@ def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
     """Map the present and former names of all labels, in normal form, to label ids.
 
     If a current name equals a former name of another label, the current name counts.
-
-    Args:
-        names: names by label id.
     """
     former = [(name, label_id) for label_id, all_of in names.items() for name in all_of.former]
     found = {normal_form(name): label_id for name, label_id in former}

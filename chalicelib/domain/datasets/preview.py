@@ -80,14 +80,7 @@ def cut_row(
     pair: tuple[str, str] | None = None,
     reason: str | None = None,
 ) -> PreviewRow:
-    """Return a row of the preview with long cells shortened.
-
-    Args:
-        row: number of the row.
-        cells: cells of the row.
-        pair: text and label of the row; None if they cannot be read.
-        reason: why the row is rejected; None for a valid row.
-    """
+    """Return a row of the preview with long cells shortened."""
     shown = cells[:PREVIEW_COLUMNS]
     most = min(_CELL_CHARACTERS, _ROW_CHARACTERS // max(1, len(shown)))
     text, label = (None, None) if pair is None else (_cut(part, _CELL_CHARACTERS) for part in pair)

@@ -201,10 +201,7 @@ def checked_delimiter(value: str | None) -> str:
 
 
 def checked_encoding(value: str | None) -> str:
-    """Check the text encoding in a request.
-
-    Returns:
-        The encoding as ENCODINGS spells it; "" if there is none.
+    """Check the text encoding in a request; return it as in ENCODINGS, or "" for none.
 
     Raises:
         InvalidParameter: the encoding is not one of ENCODINGS.
@@ -228,9 +225,6 @@ def _codec_of(name: str) -> str:
 
 def checked_header(value: bool | int | None) -> bool | int | None:
     """Check the `header` option; return it unchanged.
-
-    Args:
-        value: whether a row names the columns, or the number of that row; None if not sent.
 
     Raises:
         InvalidParameter: the row number is not between 1 and 100.

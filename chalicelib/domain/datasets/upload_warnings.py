@@ -61,11 +61,7 @@ class OddBoxes:
 
 
 def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
-    """Return warnings about labels that are nearly equal and about labels with few examples.
-
-    Args:
-        counts: number of examples by label, including those already in the dataset.
-    """
+    """Return warnings about labels that are nearly equal and about labels with few examples."""
     warnings = []
     pairs = _almost_equal(counts)
     if pairs:
@@ -158,11 +154,7 @@ def split_labels(cell: str) -> list[str]:
 
 
 def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
-    """Return a warning if texts have more words than the models read.
-
-    Args:
-        cut: number of texts that are too long.
-    """
+    """Return a warning if texts have more words than the models read."""
     if not cut:
         return []
     are = "1 text has" if cut == 1 else f"{cut:,} texts have"
@@ -204,12 +196,7 @@ def warn_of_counts(
 
 
 def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
-    """Return a warning if the same text occurs with different labels.
-
-    Args:
-        count: number of texts with several labels.
-        places: where these texts occur, such as rows.
-    """
+    """Return a warning if the same text occurs with different labels."""
     if not count:
         return []
     has = "1 text has" if count == 1 else f"{count:,} texts have"

@@ -35,11 +35,6 @@ def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int
 
     See contract section 5, Enough examples.
 
-    Args:
-        dataset_type: type of the dataset.
-        kept_by_label: number of examples by label, at least 1 each.
-        words: number of words in all texts; 0 for images.
-
     Returns:
         One sentence for each reason, with what to do; empty if training is possible.
     """

@@ -124,16 +124,7 @@ def _tokens(start: int, end: int) -> int:
 
 
 def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]) -> list[int]:
-    """Return the ends of sentences, counted in words.
-
-    Args:
-        text: the text.
-        words: start and end of each word in the text.
-        costs: number of tokens of each word.
-
-    Returns:
-        0, then the number of words up to the end of each sentence.
-    """
+    """Return 0, then the number of words up to the end of each sentence."""
     bounds, tokens = [0], 0
     for place, (start, end) in enumerate(words):
         tokens += costs[place]
@@ -151,16 +142,7 @@ def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]
 
 
 def _even_ends(costs: Sequence[int], first: int, last: int) -> list[int]:
-    """Divide a long sentence into windows of about equal cost.
-
-    Args:
-        costs: number of tokens of each word of the text.
-        first: index of the sentence's first word.
-        last: index after its last word.
-
-    Returns:
-        For each window, the index after its last word.
-    """
+    """Divide a long sentence into windows of about equal cost; return the end word of each."""
     total = sum(costs[first:last])
     count = -(-total // _WINDOW_TOKENS)
     seen = 0

@@ -33,11 +33,7 @@ class ReadingPlace:
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Convert this position within a page to the position within the document.
-
-        Args:
-            last: position of the last words before the page.
-        """
+        """Convert this position within a page to the position within the document."""
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
 

@@ -88,12 +88,7 @@ class InputTable:
 
 
 def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
-    """Return the names of the columns that the result adds.
-
-    Args:
-        batch: a batch whose result is a table.
-        names: column names of the input. An added column with such a name gets a prefix.
-    """
+    """Return the names of added columns, with a prefix if the input has the same name."""
     count = (batch.count or 1) if batch.columns == INPUT else 1
     found = ["label", "probability"]
     for number in range(2, count + 1):

@@ -30,10 +30,6 @@ class BatchWork(Protocol):
     def check_sent(self, content: bytes, encoding: str) -> None:
         """Raise an error if a sent file is empty, too large, or clearly of another kind.
 
-        Args:
-            content: the file.
-            encoding: text encoding in the request; empty to detect it.
-
         Raises:
             InvalidUpload: the file is empty.
             TooLarge: the file is over the limit of a call.
@@ -52,12 +48,6 @@ class BatchWork(Protocol):
     ) -> Iterator[BatchLine]:
         """Yield the lines of a file; an invalid line contains its error.
 
-        Args:
-            batch: the batch.
-            file: the input of the batch.
-            check: called regularly; raises an error to stop.
-            table: receives the columns of the input, and warnings about them.
-
         Raises:
             InvalidUpload: the file cannot be read, or has no line, or too many.
         """
@@ -69,12 +59,6 @@ class BatchWork(Protocol):
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
         """Yield the answers to the lines of a part, in the same order.
-
-        Args:
-            batch: the batch.
-            number: number of the part, from 0.
-            model: the model version that answers.
-            lines: the lines; at least one of them is valid.
 
         Raises:
             NotFound, Conflict: no line can be answered, now or later.

@@ -90,17 +90,7 @@ class Export:
 
 
 def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
-    """Raise TooManyOpen if the account has the maximum number of exports.
-
-    Args:
-        stored: the account's exports that are in progress or can be downloaded.
-        most: maximum number of exports.
-        now: the current time.
-        what: name of these exports in the error text.
-
-    Raises:
-        TooManyOpen: the account has `most` exports or more.
-    """
+    """Raise TooManyOpen if `most` exports are in progress or can be downloaded."""
     if len(stored) < most:
         return
     first = min(export.expires_at for export in stored)

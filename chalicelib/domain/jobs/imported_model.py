@@ -30,10 +30,6 @@ class ImportedDescription:
 def checked_description(manifest: Mapping[str, Any], family: str) -> ImportedDescription:
     """Check `model.json` and return its description of the model.
 
-    Args:
-        manifest: content of `model.json`.
-        family: `language` or `vision`, from the path of the call.
-
     Raises:
         InvalidUpload: a member is missing or not allowed.
     """
@@ -79,11 +75,6 @@ def imported_card(
     card: Mapping[str, Any], description: ImportedDescription, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the card of an imported model, with the metrics of the exported card.
-
-    Args:
-        card: content of `card.json`.
-        description: the checked content of `model.json`.
-        facts: members with this installation's values, such as id, name and engine.
 
     Raises:
         InvalidUpload: a metric is not a number.

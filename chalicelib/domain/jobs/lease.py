@@ -32,20 +32,12 @@ def longest_lease(milliseconds: int) -> int:
     """Return the longest time that a lease can last, in milliseconds.
 
     A stored lease that ends later was taken before the clock was set back, so it is not valid.
-
-    Args:
-        milliseconds: duration of the leases that workers request.
     """
     return max(LONGEST_LEASE_MILLISECONDS, 2 * milliseconds)
 
 
 def is_owned(until: int, now: int) -> bool:
-    """Return whether a lease is valid now.
-
-    Args:
-        until: end of the lease, in milliseconds since 1970.
-        now: the current time, in milliseconds since 1970.
-    """
+    """Return whether a lease until `until` is valid now; both in milliseconds since 1970."""
     return now <= until <= now + LONGEST_LEASE_MILLISECONDS
 
 

@@ -190,11 +190,6 @@ def decode_job(
 ) -> Message:
     """Decode the body of a message. Unknown members are ignored.
 
-    Args:
-        body: JSON.
-        kinds: the kinds of jobs that the queue carries.
-        default: kind to use for a message of none of these kinds; None to refuse it.
-
     Raises:
         UnknownJob: the message has none of the kinds, and there is no default.
         msgspec.MsgspecError: the body is not JSON, or a member is missing or of another type.

@@ -28,15 +28,7 @@ class PartWork:
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:
-    """Divide work into parts of a few seconds each.
-
-    Args:
-        items: the smallest units of work, in order.
-        seconds: returns the estimated time of one item.
-
-    Returns:
-        The parts, in order; none if the work is too short to be divided.
-    """
+    """Divide work, in order, into parts of a few seconds each; no parts if it is too short."""
     parts: list[list[Item]] = []
     total = 0.0
     for item in items:

@@ -53,14 +53,7 @@ def running_jobs(jobs: Iterable[WaitingJob], now: int) -> Counter[str]:
 def in_turn(
     jobs: Iterable[Waiting], running: Counter[str], limit: int, now: int
 ) -> Iterator[Waiting]:
-    """Yield the jobs that may start now, in the order in which they should start.
-
-    Args:
-        jobs: jobs of one lane.
-        running: number of running jobs by account.
-        limit: maximum number of running jobs per account.
-        now: the current time, in milliseconds since 1970.
-    """
+    """Yield the jobs of one lane that may start now, in order."""
     for job in sorted(jobs, key=lambda job: job.turn):
         if not is_owned(job.lease_until, now) and running[job.account_id] < limit:
             yield job

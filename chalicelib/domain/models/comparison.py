@@ -46,13 +46,8 @@ def compare(
     """Compare two versions by their predictions for the examples that both evaluations contain.
 
     No prediction comes from a head that was trained on the example. Examples are left out if the
-    older version does not know their current label.
-
-    Args:
-        older: evaluation of the older version.
-        newer: evaluation of the newer version; its labels are the current ones.
-        by_own_labels: compare the older version with the labels at the time of its training, not
-            with the current ones. So it is not blamed for labels that were corrected since.
+    older version does not know their current label. With `by_own_labels`, the older version is not
+    blamed for labels that were corrected since its training.
 
     Returns:
         The comparison, older version first; None with fewer than `LEAST_COMMON` common examples.

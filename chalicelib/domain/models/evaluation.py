@@ -76,11 +76,7 @@ class Evaluation:
 
 
 def reliability(answers: Iterable[tuple[float, bool]]) -> list[ReliabilityBin]:
-    """Sort predictions into bins by probability.
-
-    Args:
-        answers: probability of each prediction, and whether the prediction is right.
-    """
+    """Sort predictions into bins by probability."""
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
     for answer in answers:
         bins[min(BINS - 1, int(answer[0] * BINS))].append(answer)

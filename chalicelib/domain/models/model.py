@@ -170,14 +170,7 @@ class Model:
     """Id of the call that requested the run; None for a call without an idempotency key."""
 
     def require_dataset(self, action: str) -> None:
-        """Raise an error if the model was imported, because such a model has no dataset here.
-
-        Args:
-            action: what needs the dataset, for example `retrained`.
-
-        Raises:
-            Conflict: the model was imported.
-        """
+        """Raise Conflict if an action needs the dataset, which an imported model does not have."""
         if self.request.imported is not None:
             raise Conflict(
                 f"Model {self.model_id} cannot be {action}: it was imported, and its examples are "
@@ -229,11 +222,7 @@ class ServedModel:
         return LANGUAGE if self.type.startswith("text-") else VISION
 
     def require_known_type(self) -> None:
-        """Raise an error if the model is an import whose archive has not been read yet.
-
-        Raises:
-            ModelNotReady: the type of the model is unknown.
-        """
+        """Raise ModelNotReady if the model is an import whose archive has not been read yet."""
         if self.type in UNKNOWN_TYPES.values():
             raise ModelNotReady(self.model_id, self.status)
 

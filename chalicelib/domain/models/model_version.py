@@ -67,12 +67,7 @@ class KeptVersions:
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str]) -> KeptVersions:
-        """Add a version, and remove the oldest ones if there are more than the limit.
-
-        Args:
-            version: the new version, which gets its number here.
-            in_use: folders of versions that must not be removed.
-        """
+        """Add and number a version; above the limit, remove the oldest ones that are not in use."""
         number = self.last + 1
         added = ModelVersion(**{**version.__dict__, "number": number})
         kept = [*self.kept, added]
@@ -95,14 +90,7 @@ class SpareVersion:
 
 
 def check_version_capacity(stored: int, more: int, limit: int, oldest: SpareVersion | None) -> None:
-    """Raise TooLarge if the account has no storage left for the version of a new training.
-
-    Args:
-        stored: bytes that the account stores.
-        more: estimated size of the version in bytes.
-        limit: maximum number of bytes of the account.
-        oldest: oldest version that can be deleted, for the error text; None if there is none.
-    """
+    """Raise TooLarge if the account has no storage left for the version of a new training."""
     if stored + more <= limit:
         return
     remedy = (
@@ -158,24 +146,13 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
 
 
 def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersions:
-    """Return the versions of a model whose row has no list of versions, because it is old.
-
-    Args:
-        folder: the folder that is served; empty before the first success.
-        created_at: time of the training.
-        examples: number of training examples; 0 if unknown.
-    """
+    """Return the versions of a model whose row has no list of versions, because it is old."""
     if not folder:
         return KeptVersions()
     return KeptVersions((ModelVersion(1, folder, created_at, examples),), 1)
 
 
 def version_not_found(number: int, kept: Sequence[int]) -> NotFound:
-    """Return the error for a version that is not stored.
-
-    Args:
-        number: the requested version.
-        kept: numbers of the stored versions.
-    """
+    """Return the error for a version that is not stored."""
     numbers = ", ".join(map(str, kept)) or "none"
     return NotFound(f"Version {number} of the model is not kept. Kept versions: {numbers}.")

@@ -17,10 +17,6 @@ def without_examples(report: Any, labels: Collection[str]) -> Any:
     """Remove all texts, file names and ids from a data report; keep numbers and label names.
 
     Lists of objects keep their lengths, so that examples can still be counted.
-
-    Args:
-        report: JSON value.
-        labels: names of the labels.
     """
     if isinstance(report, dict):
         return {
@@ -35,11 +31,7 @@ def without_examples(report: Any, labels: Collection[str]) -> Any:
 
 
 def without_names(results: Any) -> Any:
-    """Replace the file names in the `epochResults` of a learning curve by the expected labels.
-
-    Args:
-        results: JSON value; each result has `exampleName` and `expectedLabel`.
-    """
+    """Replace the file names in the `epochResults` of a learning curve by the expected labels."""
     if isinstance(results, dict):
         if "exampleName" in results:
             return {**results, "exampleName": results.get("expectedLabel", "")}
@@ -58,13 +50,7 @@ def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
 
 
 def without_some(document: Any, ids: Collection[int], names: Collection[str]) -> Any:
-    """Remove some examples from a card, a report of suspects, an evaluation or a learning curve.
-
-    Args:
-        document: JSON value.
-        ids: ids of the examples.
-        names: texts or file names of the examples, which identify them in learning curves.
-    """
+    """Remove some examples from a card, a report of suspects, an evaluation or a learning curve."""
     if isinstance(document, list):
         return [without_some(item, ids, names) for item in document]
     if not isinstance(document, dict):

@@ -44,11 +44,6 @@ def checked_algorithm(
 ) -> str | None:
     """Return the algorithm for a training; None if the dataset type has only one.
 
-    Args:
-        dataset_type: type of the dataset.
-        value: the algorithm in the request; None to use the default.
-        former: the algorithm of the last training, which a retraining uses by default.
-
     Raises:
         InvalidParameter: the algorithm does not exist.
     """
@@ -99,12 +94,6 @@ def check_enough_texts(
     """Raise an error if a text dataset has too few labels or examples.
 
     Spec: Limits, Minimum examples; contract section 5, Enough examples.
-
-    Args:
-        view: the dataset with its labels.
-        with_feedback: whether feedback examples are used.
-        skips_small: whether labels with too few examples are left out.
-        minimum: number of examples that each label needs, 0 to 5.
 
     Raises:
         TooFewExamples: the text names each label with too few examples, and what to do.
@@ -201,12 +190,7 @@ def attempt_cause(family: str, error: Exception) -> str:
 
 
 def out_of_attempts(attempts: int, cause: str) -> str:
-    """Return the error message of a training that has used all of its attempts.
-
-    Args:
-        attempts: number of attempts.
-        cause: what failed in the last attempt; may be empty.
-    """
+    """Return the error message of a training that has used all of its attempts."""
     remedy = "Train again; if it fails again, upload the dataset anew."
     if cause == OUT_OF_MEMORY:
         remedy = "Use smaller images or fewer examples, then train again."
@@ -238,14 +222,7 @@ def is_left_over(
     now_milliseconds: int,
     ended: Mapping[str, int] | None = None,
 ) -> bool:
-    """Return whether a guard entry is stale, because its training has ended or never started.
-
-    Args:
-        entry: a guard entry that `new_guard` returned.
-        open_models: ids of models that are QUEUED or RUNNING.
-        now_milliseconds: the current time, in milliseconds since 1970.
-        ended: when the last run of each model ended, in milliseconds since 1970, by model id.
-    """
+    """Return whether a guard entry is stale, because its training has ended or never started."""
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # An entry newer than the end of the run belongs to a retraining that is about to be queued.
     is_over = (ended or {}).get(model_id, 0) > moment

@@ -47,12 +47,6 @@ def check_user_texts(
 ) -> None:
     """Raise an error if a model cannot be adjusted to these texts.
 
-    Args:
-        found: the texts.
-        labels: labels of the model.
-        rate: `outOfDomainRate` of the call; None if not sent.
-        can_reject: whether the model was trained to reject out-of-scope texts.
-
     Raises:
         BadRequest: there are too few or too many texts, or one has a label that the model lacks.
     """

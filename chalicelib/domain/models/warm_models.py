@@ -25,11 +25,7 @@ class WarmModels(Generic[Kept]):
     ) -> None:
         """Create an empty cache.
 
-        Args:
-            limit: maximum number of models.
-            most_bytes: maximum memory in bytes. The model that was loaded last is never evicted.
-            bytes_of: returns how much memory a model uses, in bytes.
-            family: family of the models, for metrics.
+        The model that was loaded last is never evicted, even above `most_bytes`.
         """
         self._limit = limit
         self._most_bytes = most_bytes

@@ -24,12 +24,7 @@ class WrittenGraph(NamedTuple):
 
 
 def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> str | None:
-    """Return the reason why a model cannot be written as one graph; None if it can.
-
-    Args:
-        model_type: type of the model.
-        header: header of its artifact; None if only the type is known.
-    """
+    """Return the reason why a model cannot be written as one graph; None if it can."""
     if model_type == DETECTION:
         return "it detects objects in several steps"
     reading = (header or {}).get("windows") or {}
@@ -41,11 +36,6 @@ def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> 
 
 def write_graph(model_type: str, head: bytes, folder: Callable[[str], Path]) -> WrittenGraph:
     """Write a model as one graph.
-
-    Args:
-        model_type: type of a model for which `graph_obstacle` returns None.
-        head: the artifact.
-        folder: returns the folder of a network's files.
 
     Raises:
         ValueError: a network's files are damaged.

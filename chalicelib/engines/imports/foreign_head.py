@@ -39,10 +39,6 @@ _MAX_DESCRIPTION = 1_000
 def copy_head(content: bytes, check: Callable[[], None]) -> tuple[dict[str, Any], bytes]:
     """Check a stored head; return its header, and a copy with only the header and the arrays.
 
-    Args:
-        content: bytes of an artifact, at most `MAX_HEAD_BYTES`.
-        check: called between arrays; raises to stop.
-
     Raises:
         ArtifactError: the bytes are not an artifact, or have values that are not finite numbers.
     """
@@ -92,12 +88,7 @@ def _check_directory(content: bytes) -> None:
 
 
 def _read_array(name: str, content: bytes) -> Array:
-    """Read a numpy file; the shape in its header must match its length.
-
-    Raises:
-        ArtifactError: the file has pickled objects, a shape that does not match, or numbers that
-            are not finite.
-    """
+    """Read a numpy file; raise ArtifactError for a wrong shape, pickles or numbers not finite."""
     stream = io.BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ArtifactError(f"The array {name} is of an unknown version.")

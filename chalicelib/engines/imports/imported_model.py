@@ -60,12 +60,6 @@ def load_imported(
 ) -> ImportedHead:
     """Load a head that was exported elsewhere.
 
-    Args:
-        content: bytes of `head.npz`.
-        manifest: content of `model.json`, with a checked type and checked labels.
-        pools: the installed networks.
-        check: called between steps; raises to stop.
-
     Raises:
         ArtifactError: the head is damaged, does not fit the manifest, or needs a network that is
             not installed.
@@ -133,11 +127,6 @@ def compare_golden(
     check: Callable[[], None],
 ) -> float:
     """Compare the head's predictions with those of the exporter; return the largest difference.
-
-    Args:
-        head: the loaded head.
-        golden: inputs with the predictions of the service that exported the model.
-        check: called before each input; raises to stop.
 
     Raises:
         ArtifactError: the predictions differ too much.

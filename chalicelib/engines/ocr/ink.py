@@ -52,10 +52,6 @@ class Ink:
 def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
     """Find the ink of a line in the pixels of its page.
 
-    Args:
-        pixels: RGB, uint8, shape (height, width, 3).
-        line: line, in pixels of that raster.
-
     Returns:
         The ink, without ruled lines and without descenders of the line above; None without ink.
     """

@@ -120,11 +120,6 @@ CARD = "engine.json"
 def check_files(folder: Path, names: Sequence[str], engine: str) -> None:
     """Compare files with the digests recorded when they were installed.
 
-    Args:
-        folder: folder that contains the files and the card with their digests.
-        names: names of the files.
-        engine: name of the engine in the error.
-
     Raises:
         OcrNotInstalled: a file is missing, or differs from the installed one.
     """

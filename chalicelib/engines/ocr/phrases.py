@@ -65,12 +65,6 @@ def usual_space(lines: Iterable[list[Gap]]) -> float:
 def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, usual: float) -> list[Range]:
     """Join the runs of ink of a line that belong to one item.
 
-    Args:
-        ink: ink of a line.
-        gaps: gaps of the same line.
-        factor: least width of a gap that separates two items.
-        usual: width of a space on the page.
-
     Returns:
         The beginning and end of each item along the line, 0 to 1.
     """

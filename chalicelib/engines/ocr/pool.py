@@ -50,13 +50,6 @@ class OcrPool:
     def __init__(
         self, model_dir: Path, engine_name: str, source: ModelSource = INSTALLED_ONLY
     ) -> None:
-        """Create a pool that has not loaded any network.
-
-        Args:
-            model_dir: the model directory.
-            engine_name: engine named in the settings, PPOCR or TESSERACT.
-            source: where to download folders that are not installed.
-        """
         self._directory = Path(model_dir)
         self._source = source
         self._wanted = engine_name

@@ -49,11 +49,6 @@ _CLEARLY = 0.05
 def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
     """Read the text of a page.
 
-    Args:
-        page: with pixels, a text layer, or both.
-        engine: engine for pages without a text layer.
-        check: called between steps.
-
     Returns:
         The page, rotated by quarter turns until most of its text is read from left to right, and
         straightened if its lines are bent.
@@ -154,13 +149,7 @@ def _with_text(found: Sequence[TextLine]) -> list[TextLine]:
 
 
 def _exact(page: Page, layer: tuple[TextLine, ...], pictured: Sequence[TextLine]) -> ReadPage:
-    """Rotate a page with a text layer, and add the text recognised in its images.
-
-    Args:
-        page: the page.
-        layer: lines of the text layer.
-        pictured: lines in images; those with an empty text are stored as unread.
-    """
+    """Rotate a page with a text layer, and add the text recognised in its images."""
     turns = needed_turns(layer)
     read = [*layer, *_with_text(pictured)]
     lines = turned_lines(read, turns, page.width, page.height)

@@ -49,11 +49,7 @@ class Judged:
 
 
 def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
-    """Return the stored form of judgements; equal judgements give equal bytes.
-
-    Args:
-        found: index of each sample's line in the part, and the model's judgement.
-    """
+    """Return the stored form of judgements; equal judgements give equal bytes."""
     names: dict[str, int] = {}
     labels = [
         _NONE if one.label is None else names.setdefault(one.label, len(names)) for _, one in found

@@ -65,13 +65,7 @@ class Extractor(Protocol):
         ...
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
-        """Return the features of one view, float16, shape (row_bytes / 2,).
-
-        Args:
-            image: image decoded with `least_side`.
-            digest: digest of the image file, 16 bytes, which determines the view.
-            view: number of the view, from 0.
-        """
+        """Return the features of one view, float16, shape (row_bytes / 2,)."""
         ...
 
 

@@ -40,15 +40,6 @@ class PrebuiltVision:
         use: BackboneUse,
         backbones: BackbonePool,
     ) -> None:
-        """Create a model from a selection of a network's labels.
-
-        Args:
-            dataset_type: `image` or `image-multi-label`.
-            labels: label names.
-            indexes: indexes of the labels in the network's output, int, shape (labels,).
-            use: the network.
-            backbones: the frozen networks.
-        """
         self._type = dataset_type
         self._labels = tuple(labels)
         self._indexes = indexes

@@ -42,10 +42,6 @@ _FIRST_BOX = re.compile(r"""^[^,;\t\r\n]+([,;\t])"?\{""", re.MULTILINE)
 def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
     """Read annotations.csv.
 
-    Args:
-        file: The CSV file; seekable, read from its start.
-        source: The archive that contains the file.
-
     Returns:
         The valid boxes. Invalid boxes are passed to `source.reject`.
 

@@ -34,17 +34,7 @@ class RawBox(NamedTuple):
 
 
 def parse_cell(cell: str) -> RawBox:
-    """Parse a cell of annotations.csv that contains a box.
-
-    Args:
-        cell: Text of the cell.
-
-    Returns:
-        The label and the box.
-
-    Raises:
-        CellFault: the cell does not contain a valid box.
-    """
+    """Parse a cell of annotations.csv; raise CellFault if it does not contain a valid box."""
     if len(cell) > MAX_CELL_CHARACTERS:
         raise CellFault(
             f"the cell has {len(cell):,} characters, the limit is {MAX_CELL_CHARACTERS:,}."
@@ -59,14 +49,7 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_image(found: int | str) -> int:
-    """Return the index of an image that was searched for.
-
-    Args:
-        found: Index of the image, or the reason why it was not found.
-
-    Raises:
-        CellFault: the image was not found; the message is the reason.
-    """
+    """Return the index of an image; raise CellFault with the reason if it was not found."""
     if isinstance(found, str):
         raise CellFault(found)
     return found
@@ -142,12 +125,7 @@ def _read_number(value: dict[str, object], side: str) -> float:
 
 
 def turned_box(box: Box, written: Any) -> Box:
-    """Return the smallest upright box around a box that CVAT rotated around its centre.
-
-    Args:
-        box: The box before the rotation.
-        written: The angle in degrees as written in the file. If it is not a number, it is ignored.
-    """
+    """Return the smallest upright box around a box that CVAT rotated around its centre."""
     try:
         degrees = float(written)
     except (TypeError, ValueError, OverflowError):
@@ -162,13 +140,7 @@ def turned_box(box: Box, written: Any) -> Box:
 
 
 def fraction_inside(box: Box, width: int, height: int) -> float:
-    """Return the fraction of a box's area that is inside the image, 0 to 1.
-
-    Args:
-        box: In pixels from the top left corner; with a size above 0.
-        width: Width of the image in pixels.
-        height: Height of the image in pixels.
-    """
+    """Return the fraction of a box's area that is inside the image, 0 to 1."""
     left, top, right, bottom = box.corners
     across = max(0.0, min(right, width) - max(left, 0.0))
     down = max(0.0, min(bottom, height) - max(top, 0.0))
@@ -177,11 +149,6 @@ def fraction_inside(box: Box, width: int, height: int) -> float:
 
 def clip_box(box: Box, width: int, height: int) -> Box:
     """Return the part of a box that is inside the image.
-
-    Args:
-        box: In pixels from the top left corner of the displayed image.
-        width: Width of the displayed image in pixels.
-        height: Height of the displayed image in pixels.
 
     Returns:
         The clipped box; the same box if it is completely inside.

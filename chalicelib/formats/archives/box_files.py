@@ -127,13 +127,6 @@ class BoxFiles:
         reject: Callable[[RejectedItem], None],
         check: Callable[[], None],
     ) -> None:
-        """List the files of an archive.
-
-        Args:
-            archive: A detection archive.
-            reject: Called with each box that cannot be used.
-            check: Called often; raises an error to stop.
-        """
         self.archive, self.reject, self.check = archive, reject, check
         self.pictures = ImageIndex()
         self.signs = SignsOfBoxes()

@@ -67,10 +67,6 @@ class FoundBoxes(NamedTuple):
 def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
     """Detect the annotation format of an archive, and read all boxes.
 
-    Args:
-        files: The files of a detection archive.
-        wanted: The format in the request; empty to detect it.
-
     Raises:
         InvalidUpload: the archive has no boxes, two formats match, or the boxes cannot be read.
     """
@@ -152,11 +148,7 @@ def _warning(kind: str, others: list[str]) -> UploadWarning:
 
 
 def _read_table(files: BoxFiles) -> Annotations:
-    """Read the boxes of annotations.csv.
-
-    Raises:
-        InvalidUpload: there are several such files, or the file cannot be read.
-    """
+    """Read the boxes of annotations.csv."""
     tables = files.signs.tables
     if len(tables) > 1:
         raise _several(tables)

@@ -244,11 +244,7 @@ def _count_objects(content: _Buffer) -> int:
 
 
 def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
-    """Parse a JSON object as a struct, which ignores unknown members.
-
-    Raises:
-        ValidationError: the value is not an object of this kind, or is too large.
-    """
+    """Parse a JSON object as a struct, which ignores unknown members."""
     if memoryview(raw).nbytes > _MAX_OBJECT_BYTES:
         raise msgspec.ValidationError(f"an object has more than {_MAX_OBJECT_BYTES:,} bytes")
     prepare(kind)

@@ -26,10 +26,6 @@ class MemberImage:
     def placed(self, box: Box, facts: PictureFacts) -> Box:
         """Return a box in pixels of the stored image, clipped to the image.
 
-        Args:
-            box: In pixels of the sent image; may reach outside of it.
-            facts: Type and size of the stored image.
-
         Raises:
             CellFault: the centre of the box is outside the image.
         """

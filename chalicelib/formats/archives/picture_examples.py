@@ -55,11 +55,7 @@ class LabelBook:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Return an error text if several added labels begin with `name`; otherwise "".
-
-        Args:
-            name: The first 180 characters of a label that was added before.
-        """
+        """Return an error text if several added labels begin with `name`; otherwise ""."""
         if name not in self._merged:
             return ""
         return (

@@ -141,11 +141,6 @@ def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
     Needs the memory of one image file, about 300 bytes per file of the archive, and 150 bytes per
     box.
 
-    Args:
-        file: The zip archive, seekable; stays open.
-        rules: The dataset to which the archive is added.
-        sink: Receives the accepted images.
-
     Returns:
         The accepted examples, counts and warnings.
 

@@ -82,12 +82,7 @@ def _is_annotation(files: BoxFiles, member: ZipMember) -> bool:
 
 
 def _parse(files: BoxFiles, member: ZipMember) -> Element:
-    """Parse an annotation document.
-
-    Raises:
-        DocumentFault: the file is not a Pascal VOC document.
-        MemberProblem: the file cannot be unpacked.
-    """
+    """Parse an annotation document."""
     # Imported late because no other upload needs it.
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring
@@ -138,15 +133,7 @@ def _reject_namesake(files: BoxFiles, member: ZipMember, result: Annotations) ->
 def _read_objects(
     files: BoxFiles, result: Annotations, member: ZipMember, root: Element, picture: int | str
 ) -> None:
-    """Add the boxes of one document.
-
-    Args:
-        files: The files of the archive.
-        result: Receives the boxes.
-        member: File of the document.
-        root: The parsed document.
-        picture: Index of the image, or the reason why it was not found.
-    """
+    """Add the boxes of one document; `picture` may be the reason why the image is missing."""
     part = result.parts
     result.name_parts([shown_name(member)])
     if isinstance(picture, int):

@@ -80,11 +80,7 @@ def has_label_texts(files: BoxFiles) -> bool:
 
 
 def read_yolo(files: BoxFiles) -> Annotations:
-    """Read the boxes of all images, as fractions of the image size.
-
-    Raises:
-        InvalidUpload: class names are missing, or there are too many boxes or labels.
-    """
+    """Read the boxes of all images, as fractions of the image size."""
     classes = read_classes(files)
     result = Annotations(PLACE, in_fractions=True)
     claimed: dict[int, str] = {}
@@ -106,11 +102,7 @@ def read_yolo(files: BoxFiles) -> Annotations:
 
 
 def read_classes(files: BoxFiles) -> ClassList:
-    """Read the list of classes.
-
-    Raises:
-        InvalidUpload: the list is missing or cannot be read, or there are different lists.
-    """
+    """Read the list of classes."""
     lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
     found = [_read_class_list(files, member) for member in lists] or list(_other_lists(files))
     if not found:
@@ -139,11 +131,7 @@ def _texts(files: BoxFiles) -> Iterator[ZipMember]:
 
 
 def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
-    """Find the image with the same name as a text file, in folder `images` or in the same folder.
-
-    Returns:
-        The index of the image, or the reason why it was not found.
-    """
+    """Return the index of the image with the same name, or the reason why it is missing."""
     path = without_suffix(member.path)
     return files.stems.find_first((swapped_folder(path, "labels", "images"), path))
 
@@ -210,15 +198,7 @@ def _read_lines(
     text: str,
     meaning: tuple[ClassList, int | str],
 ) -> None:
-    """Add the boxes in the text file of one image.
-
-    Args:
-        files: The files of the archive.
-        result: Receives the boxes.
-        member: The text file.
-        text: The content of the text file.
-        meaning: First the classes, then the index of the image or the reason why it was not found.
-    """
+    """Add the boxes in the text file of one image; `meaning` is classes, and index or reason."""
     classes, picture = meaning
     part = result.parts
     result.name_parts([shown_name(member)])
@@ -253,11 +233,7 @@ def _has_confidence(words: list[str]) -> bool:
 
 
 def _read_box(words: list[str], *, has_keypoints: bool) -> Box:
-    """Return the box of a line: top left corner, width and height, as fractions.
-
-    Raises:
-        CellFault: the line is not a box.
-    """
+    """Return the box of a line: top left corner, width and height, as fractions."""
     try:
         shares = [float(word) for word in words]
     except ValueError:

@@ -184,11 +184,6 @@ class ZipArchive:
     def read(self, member: ZipMember, limit: int, remedy: str = "make it smaller.") -> bytes:
         """Return the content of a file, after checking its size and CRC.
 
-        Args:
-            member: A file of this archive.
-            limit: Maximum size in bytes.
-            remedy: What to do about a larger file, for the error text.
-
         Raises:
             MemberProblem: the file cannot be used.
         """
@@ -198,11 +193,6 @@ class ZipArchive:
         self, member: ZipMember, limit: int, remedy: str = "make it smaller."
     ) -> Iterator[bytes]:
         """Yield the content of a file in chunks. Its CRC is checked only after the last chunk.
-
-        Args:
-            member: A file of this archive.
-            limit: Maximum size in bytes.
-            remedy: What to do about a larger file, for the error text.
 
         Yields:
             Chunks of at most 64 KiB, together not more than the declared size.

@@ -36,12 +36,6 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFA
     Some tools write UTF-8 without setting the flag. So UTF-8 is tried first. That is safe, because
     a CP437 name with umlauts is hardly ever valid UTF-8.
 
-    Args:
-        raw: The name as stored.
-        extra: The extra fields of the entry.
-        is_utf8: Flag bit 11.
-        encoding: Code page of names that are not UTF-8.
-
     Returns:
         The name, with "/" between folders instead of backslashes.
     """
@@ -70,12 +64,7 @@ def _find_unicode_path(raw: bytes, extra: bytes) -> str | None:
 
 
 def find_extra(extra: bytes, kind: int) -> bytes | None:
-    """Return the content of an extra field; None if the entry does not have the field.
-
-    Args:
-        extra: All extra fields of an entry. An incomplete field is ignored.
-        kind: Number of the field.
-    """
+    """Return the content of an extra field; None if the entry does not have the field."""
     at = 0
     while at + 4 <= len(extra):
         found, size = struct.unpack_from("<HH", extra, at)
@@ -87,11 +76,7 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
 
 
 def find_path_problem(name: str) -> str:
-    """Return why a name is refused; "" if it is a path that stays inside the archive.
-
-    Args:
-        name: As returned by decode_name.
-    """
+    """Return why a name is refused; "" if it is a path that stays inside the archive."""
     if len(name) > MAX_PATH_CHARACTERS:
         return (
             f"the path has {len(name):,} characters, the limit is {MAX_PATH_CHARACTERS:,}; "
@@ -112,11 +97,7 @@ def clean_path(name: str) -> str:
 
 
 def is_junk(path: str) -> bool:
-    """Return whether a file was probably added by an operating system, such as Thumbs.db.
-
-    Args:
-        path: As returned by clean_path; empty for the root folder.
-    """
+    """Return whether a file was probably added by an operating system, such as Thumbs.db."""
     parts = path.split("/")
     return (
         parts[-1].lower() in _JUNK_NAMES
@@ -220,9 +201,6 @@ class ZipEntry:
 def find_directory(file: BinaryIO) -> Directory:
     """Find the directory, starting from the end of the file; refuse one that is too large.
 
-    Args:
-        file: Seekable.
-
     Returns:
         The position of the directory, which is inside the file.
 
@@ -256,13 +234,7 @@ def too_many_entries(count: int) -> InvalidUpload:
 
 
 def _locate(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
-    """Locate the directory: directly before its end record, or at the stored offset.
-
-    Args:
-        file: The archive.
-        found: Position of the end record; number of entries, their size and their offset as
-            declared in it.
-    """
+    """Locate the directory: directly before its end record, or at the stored offset."""
     stop, count, size, offset = found
     shift = stop - size - offset
     if shift and (shift < 0 or not _is_entry_at(file, stop - size)):
@@ -306,12 +278,7 @@ def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
 
 
 def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | None:
-    """Return position and content of the zip64 end record; None if the archive has none.
-
-    Args:
-        file: The archive.
-        end_at: Position of the ordinary end record, which comes later.
-    """
+    """Return position and content of the zip64 end record before `end_at`; None without one."""
     locator_at = end_at - _LOCATOR.size
     if locator_at < 0:
         return None
@@ -332,10 +299,6 @@ def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | No
 
 def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
     """Yield the entries one by one. Between two entries, other parts of the file may be read.
-
-    Args:
-        file: Seekable.
-        directory: As returned by find_directory.
 
     Yields:
         Entries in the order of the directory.
@@ -366,11 +329,6 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
 def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") -> Directory:
     """Set the code page of file names in a directory to the requested one, or guess it.
-
-    Args:
-        file: Seekable.
-        directory: As returned by find_directory.
-        asked: The requested code page; empty to guess.
 
     Raises:
         InvalidUpload: a name cannot be decoded with the requested code page.

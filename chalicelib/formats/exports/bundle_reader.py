@@ -45,10 +45,6 @@ class Bundle:
     def __init__(self, file: BinaryIO, check: Callable[[], None]) -> None:
         """Check the directory of the archive, and read `model.json`.
 
-        Args:
-            file: seekable; stays open while files are read.
-            check: called between steps; raises an error to stop.
-
         Raises:
             InvalidUpload: the archive is not an exported model, or exceeds a limit.
         """

@@ -50,11 +50,7 @@ its answers to those may differ.
 
 
 def graph_use(manifest: Mapping[str, Any]) -> str:
-    """Return the section of the README that says how to use the graph.
-
-    Args:
-        manifest: content of `model.json`.
-    """
+    """Return the section of the README that says how to use the graph."""
     graph = manifest["graph"]
     code = _TEXT if manifest["family"] == "language" else _IMAGE
     return (

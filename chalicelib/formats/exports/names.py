@@ -15,11 +15,7 @@ _DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
 
 
 def as_step(name: str) -> str:
-    """Convert a name to a file or folder name that is valid in archives; unchanged if it is valid.
-
-    Args:
-        name: Name of a label or file as stored; not empty.
-    """
+    """Convert a name to a file or folder name that is valid in archives."""
     step = _DRIVE.sub("\N{MODIFIER LETTER COLON}", name.translate(_LOOK_ALIKES))
     if step.startswith("."):
         step = "\N{ONE DOT LEADER}" + step[1:]

@@ -93,13 +93,7 @@ class PdfReader:
     def page(
         self, number: int, needs_pixels: bool, most_widgets: int
     ) -> tuple[dict[str, Any], Any]:
-        """Return the members of `PageFacts` (document.py) for a page, and its RGB pixels or None.
-
-        Args:
-            number: number of the page, from 0.
-            needs_pixels: whether to render the page even if its text layer is enough.
-            most_widgets: maximum number of form fields to return.
-        """
+        """Return the `PageFacts` members (document.py) of a page, and its RGB pixels or None."""
         widgets: list[Any] = []
         page = self._load(number, most_widgets, widgets)
         if not page:
@@ -133,13 +127,7 @@ class PdfReader:
         return facts, None
 
     def _load(self, number: int, most_widgets: int, widgets: list[Any]) -> Any:
-        """Load a page and draw its form fields into it.
-
-        Args:
-            number: number of the page, from 0.
-            most_widgets: maximum number of form fields to return.
-            widgets: receives the form fields.
-        """
+        """Load a page and draw its form fields into it."""
         # Annotations and filled fields are drawn only when they are part of the content.
         page = self._pdfium.FPDF_LoadPage(self._document, number)
         if not page or self._pdfium.FPDFPage_GetAnnotCount(page) < 1:
@@ -190,12 +178,7 @@ class PdfReader:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Limit the memory and processor time of this process by limits of the operating system.
-
-    Args:
-        memory: Bytes of address space.
-        seconds: Seconds of processor time.
-    """
+    """Limit the memory and processor time of this process by limits of the operating system."""
     import resource
 
     for kind, most in (

@@ -40,11 +40,7 @@ _REFUSALS = {
 
 
 def require_pages(count: int, most: int) -> None:
-    """Raise BadRequest if a PDF has no pages or too many, before any page is read.
-
-    Raises:
-        BadRequest: the text names the limit, the number of pages and the remedy.
-    """
+    """Raise BadRequest if a PDF has no pages or too many, before any page is read."""
     if count < 1:
         raise broken("it has no pages")
     if count > most:
@@ -217,13 +213,6 @@ class PdfDocument:
     ) -> None:
         """Open a PDF and count its pages.
 
-        Args:
-            data: The file.
-            max_pages: Maximum number of pages.
-            page_seconds: Maximum processor time to open the document, and to read each page, in
-                seconds.
-            seconds_left: Maximum time to open the document, in seconds.
-
         Raises:
             BadRequest: the document cannot be read, is encrypted, or has no or too many pages.
             MachineBusy: other work leaves no processor time.
@@ -255,11 +244,6 @@ class PdfDocument:
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page. If several threads call this, one reads at a time and the others wait.
-
-        Args:
-            number: Number of the page, from 1.
-            needs_pixels: Whether to render the page even if its text layer is enough.
-            most_widgets: Maximum number of form fields to read from the page.
 
         Raises:
             BadRequest: the page cannot be read in time. All later pages raise the same error.
@@ -296,13 +280,7 @@ class PdfDocument:
         return ProcessorTime(self._seconds, self._process.processor_seconds, latest)
 
     def _open(self, data: bytes, max_pages: int, end: float) -> int:
-        """Send the document to the child process; return its number of pages.
-
-        Args:
-            data: The file.
-            max_pages: Maximum number of pages.
-            end: When opening must end, in seconds of `time.monotonic()`.
-        """
+        """Send the document to the child process; return its number of pages."""
         try:
             self._process.frames.receive(min(time.monotonic() + START_SECONDS, end))
         except (OutOfTime, ProcessFailed) as error:

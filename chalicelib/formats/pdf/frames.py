@@ -40,13 +40,6 @@ class ProcessorTime:
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
-        """Start the deadline.
-
-        Args:
-            seconds: Processor time in seconds.
-            used: Returns the processor time that the process has used so far, in seconds.
-            latest: End of the deadline in any case, in seconds of `time.monotonic()`.
-        """
         self._used = used
         self._until = used() + seconds
         self._latest = min(latest, time.monotonic() + MAX_SLOWDOWN * seconds)
@@ -77,10 +70,6 @@ class Frames:
     def send(self, body: bytes, deadline: Deadline) -> None:
         """Send one frame.
 
-        Args:
-            body: The frame.
-            deadline: When the frame must be received.
-
         Raises:
             ProcessFailed: the process has ended.
             OutOfTime: the process does not read in time.
@@ -98,9 +87,6 @@ class Frames:
 
     def receive(self, deadline: Deadline) -> bytes:
         """Return the next frame.
-
-        Args:
-            deadline: When the frame must have arrived.
 
         Raises:
             ProcessFailed: the process has ended, or the frame is too long.

@@ -39,10 +39,6 @@ class Raster(NamedTuple):
 def raster_of(width: float, height: float) -> Raster:
     """Return the raster of a page: 200 dpi, or less if the page is too large.
 
-    Args:
-        width: Width of the page as displayed, in points.
-        height: Height of the page as displayed, in points.
-
     Raises:
         ValueError: a side of the page is 0, not a number, or too long.
     """

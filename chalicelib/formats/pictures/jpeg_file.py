@@ -100,18 +100,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record a segment; after the header of a scan, also the coded data that follows.
-
-    Args:
-        walk: what was read so far.
-        marker: marker of the segment.
-        segment: the segment with its marker.
-        data: the whole file.
-        end: position in `data` after the segment.
-
-    Returns:
-        The position from which to search for the next segment.
-    """
+    """Record a segment, and the coded data after the header of a scan; return its end."""
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -173,13 +162,7 @@ def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
 
 
 def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]]) -> int:
-    """Return the size of all coefficients in bytes: two bytes each, in blocks of 8 x 8.
-
-    Args:
-        width: Width of the image in pixels.
-        height: Height of the image in pixels.
-        factors: Horizontal and vertical sampling factor of each component.
-    """
+    """Return the size of all coefficients in bytes: two bytes each, in blocks of 8 x 8."""
     widest = max(horizontal for horizontal, _ in factors)
     tallest = max(vertical for _, vertical in factors)
     across = -(-width // (8 * widest))

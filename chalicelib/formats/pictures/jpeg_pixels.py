@@ -38,11 +38,6 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
     """Return by which factor to scale a JPEG down while it is decoded: 1, 2, 4 or 8.
 
-    Args:
-        jpeg: The image.
-        least_side: Minimum length of the shorter side in pixels. None for full size, unless the
-            image then exceeds `MAX_DECODE_BYTES`.
-
     Raises:
         BadRequest: the coefficients of the image need too much memory.
     """

@@ -77,11 +77,6 @@ def verify_png(png: PngFile) -> None:
 def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
     """Return the RGB pixels of a PNG as displayed, shape (height, width, 3).
 
-    Args:
-        png: The image.
-        least_side: Minimum length of the shorter side in pixels, so that the image may be reduced;
-            None for all pixels.
-
     Raises:
         BadRequest: the image is damaged or incomplete.
     """
@@ -239,12 +234,6 @@ def unfilter(
 ) -> NDArray[np.uint8]:
     """Undo the PNG filters of some rows with Pillow's decoder.
 
-    Args:
-        filtered: Rows of one filter byte and `row_bytes` bytes each.
-        previous: The unfiltered row before these; None at the top of an image or pass.
-        row_bytes: Bytes of a row without the filter byte.
-        pixel_bytes: Distance in bytes between the same value of two adjacent pixels, at least 1.
-
     Returns:
         The bytes of the rows, shape (rows, row_bytes).
 
@@ -271,13 +260,7 @@ _OPAQUE = 255
 
 
 def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """Convert stored rows to RGB, shape (rows, width, 3).
-
-    Args:
-        png: Has depth, colour type, palette and transparency.
-        rows: Bytes as stored, shape (rows, bytes per row).
-        width: Number of pixels in a row.
-    """
+    """Convert stored rows to RGB, shape (rows, width, 3)."""
     values = _read_values(rows, png.depth).reshape(len(rows), -1, png.channels)[:, :width]
     if png.colour == PALETTE:
         colours: NDArray[np.uint8] = _palette(png)[values[:, :, 0]]
@@ -291,12 +274,7 @@ def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint
 
 
 def _read_values(rows: NDArray[np.uint8], depth: int) -> NDArray[Any]:
-    """Return the values in rows as whole numbers, shape (rows, values).
-
-    Args:
-        rows: Bytes as stored.
-        depth: Bits per value.
-    """
+    """Return the values in rows as whole numbers, shape (rows, values)."""
     if depth == 8:
         return rows
     if depth == 16:

@@ -59,13 +59,9 @@ def read_picture(
 ) -> Picture:
     """Decode an image to RGB as displayed, with transparent parts on white.
 
-    Args:
-        data: The file.
-        max_bytes: Maximum size of the file in bytes.
-        least_side: Minimum length of the shorter side in pixels. A larger image may be reduced, but
-            not below this, which saves time and memory. None for all pixels; even then a JPEG of
-            more than about 41,000,000 pixels is decoded at half its width and height.
-        contrasts: Whether transparent parts are black if the image has light content.
+    An image may be reduced, to at least `least_side` pixels on its shorter side. A JPEG of more
+    than about 41,000,000 pixels is decoded at half its size in any case. With `contrasts`,
+    transparent parts are black if the image has light content.
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.

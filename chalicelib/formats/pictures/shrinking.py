@@ -24,10 +24,6 @@ _SMALLER = 0.95
 def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts | None]:
     """Scale an image down until it is within the limits of bytes and pixels.
 
-    Args:
-        content: the file, at most `MAX_SHRUNK_BYTES` bytes.
-        max_bytes: maximum size of the result in bytes.
-
     Returns:
         The file itself and None if it is within the limits. Otherwise a JPEG of the image as
             displayed, with transparent parts on white, and type and size of the original.

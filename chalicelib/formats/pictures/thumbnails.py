@@ -37,11 +37,7 @@ def suffices(picture: Picture) -> bool:
 
 
 def draw_thumbnail(picture: Picture) -> bytes:
-    """Return a thumbnail of an image as JPEG. Smaller images are not enlarged.
-
-    Args:
-        picture: the decoded image, possibly reduced.
-    """
+    """Return a thumbnail of an image as JPEG. Smaller images are not enlarged."""
     return _draw(picture.pixels, THUMBNAIL_SIDE)
 
 

@@ -26,14 +26,7 @@ _TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and 
 
 
 def refuse(reason: str) -> NoReturn:
-    """Raise InvalidParameter for a form template.
-
-    Args:
-        reason: Error text that says which member is wrong, why, its value, and what to do.
-
-    Raises:
-        InvalidParameter: always.
-    """
+    """Raise InvalidParameter; the reason says which member is wrong, why, and what to do."""
     raise InvalidParameter(PARAMETER, reason)
 
 
@@ -58,10 +51,6 @@ def show(value: object) -> str:
 
 def load_template(source: bytes | str | Mapping[str, object]) -> Mapping[str, object]:
     """Return the JSON object of a form template.
-
-    Args:
-        source: A file in UTF-8, or in UTF-16 with byte order mark; or JSON text; or the object in a
-            JSON body.
 
     Returns:
         The object. Its members are not checked yet.
@@ -175,11 +164,6 @@ class TemplateFields:
     ) -> None:
         """Find the known members of an object.
 
-        Args:
-            place: Path of the object, such as `keys[3].key`; empty for the template itself.
-            members: Members of the object, as sent.
-            names: For each canonical name, the accepted names, normalised by `_plain`.
-
         Raises:
             InvalidParameter: a member is given under two names.
         """
@@ -204,12 +188,6 @@ class TemplateFields:
         cls, place: str, item: object, wrappers: Sequence[str], names: Mapping[str, Sequence[str]]
     ) -> TemplateFields:
         """Return the members of an array element, which may be wrapped in another object.
-
-        Args:
-            place: Path of the element, such as `keys[3]`.
-            item: The element.
-            wrappers: Names of the member that may contain the object, normalised by `_plain`.
-            names: As in the constructor.
 
         Raises:
             InvalidParameter: the element is not an object.

@@ -57,13 +57,6 @@ def find_batch_columns(
 ) -> BatchColumns:
     """Find the columns of a table: as requested, otherwise by name, otherwise by content.
 
-    Args:
-        file: the table; read from its start.
-        layout: kind and encoding of the file.
-        options: how the caller wants the file to be read.
-        guesses_header: Whether to detect a header if `text_column` is a position and `header` is
-            not set. If False, such a file is read without header.
-
     Raises:
         InvalidUpload: a requested column does not exist, or several columns fit equally well.
     """
@@ -186,11 +179,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise an error if each row seems to be one text, which the delimiter would split.
-
-    Raises:
-        InvalidUpload: most rows have one cell, and the others have more.
-    """
+    """Raise an error if each row seems to be one text, which the delimiter would split."""
     widths = [(number, len(cells)) for number, cells in table.rows()]
     wide = [(number, width) for number, width in widths if width > 1]
     if wide and len(wide) * 2 < len(widths):

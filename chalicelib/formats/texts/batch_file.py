@@ -69,13 +69,6 @@ def read_lines(
 ) -> Iterator[BatchLine]:
     """Yield the lines of a file. The line of an unusable row contains its error.
 
-    Args:
-        file: seekable, read from its start.
-        options: The columns of the texts, by default `text`; header, delimiter, sheet and encoding.
-        check: Called often; raises an error to stop.
-        table: receives the columns and the warnings.
-        keeps_cells: Whether to store all cells of the row in each line.
-
     Raises:
         InvalidUpload: the file cannot be read, has no such column, no line, or too many.
     """
@@ -174,10 +167,6 @@ def _lines(
 def check_sent(content: bytes, encoding: str = "") -> None:
     """Raise an error if a sent file is empty, too large, or certainly not a text file.
 
-    Args:
-        content: the file.
-        encoding: the encoding in the request; empty to detect it.
-
     Raises:
         InvalidUpload: the file is empty.
         TooLarge: the file is over the limit of a call.
@@ -264,12 +253,6 @@ def _member_cells(
     """Return the members of a JSON object as cells of a row.
 
     A member that no earlier object has becomes a new column of the table.
-
-    Args:
-        table: columns of the input.
-        positions: position of each known member; new ones are added.
-        value: the object, or another value, which counts as a text.
-        number: number of the object.
     """
     members = value if isinstance(value, dict) else {TEXT: value}
     for name in members:

@@ -70,11 +70,7 @@ class _Lines:
         self._taken_characters = 0
 
     def push_back(self, number: int) -> None:
-        """Put back all lines of this record except the first, so that they are read again.
-
-        Args:
-            number: number of the record, for the error text.
-        """
+        """Put back all lines of this record except the first, so that they are read again."""
         self._reread_characters += self._taken_characters - len(self.taken[0])
         if self._reread_characters > _MAX_REREAD_RECORDS * self.max_characters:
             raise InvalidUpload(
@@ -96,11 +92,6 @@ def read_records(
 
     If quotes in a record are broken, the record has a fault and ends with its first line. So a
     quote that is not closed does not swallow further rows.
-
-    Args:
-        stream: As returned by encoding.open_text.
-        separator: "," or tab.
-        max_characters: maximum length of a record, including line ends.
 
     Yields:
         All records, including blank ones; only one is in memory at a time.
@@ -126,14 +117,7 @@ def read_records(
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
-    """Return the first line of a broken record as a record, and put back the other lines.
-
-    Args:
-        lines: lines of the record.
-        number: number of the record.
-        separator: "," or tab.
-        too_long: whether the record is above the length limit.
-    """
+    """Return the first line of a broken record as a record, and put back the other lines."""
     first = lines.taken[0]
     if too_long and len(lines.taken) == 1:
         if not first.endswith(("\n", "\r")):
@@ -153,14 +137,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
 
 
 def drop_empty_end(cells: list[str]) -> list[str]:
-    """Remove empty cells from the end of a record, but not the first two cells.
-
-    Args:
-        cells: cells of one record; shortened in place.
-
-    Returns:
-        The same list.
-    """
+    """Remove empty cells from the end of a record, but not the first two; return the list."""
     while len(cells) > 2 and not cells[-1].strip():
         cells.pop()
     return cells
@@ -186,15 +163,7 @@ class SeparatorScore(NamedTuple):
 
 
 def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
-    """Score a separator on the first 500 records of a file.
-
-    Args:
-        stream: positioned at the start of the file.
-        separator: "," or tab.
-
-    Returns:
-        The score, with its counts in order of importance.
-    """
+    """Score a separator on the first 500 records of a file."""
     other = "\t" if separator == "," else ","
     header = False
     sure_count = likely_count = pair_count = 0

@@ -66,13 +66,7 @@ def _find_documented(table: TextTable) -> str:
 
 
 def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
-    """Return the delimiter of a file that comma and tab do not split into texts and labels.
-
-    Args:
-        table: the table.
-        old: the delimiter to use if no other fits.
-        surveys: statistics of each possible delimiter.
-    """
+    """Return the delimiter of a file that comma and tab do not split into texts and labels."""
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
     pairs = [survey for survey in fitting if survey.width == 2]
@@ -104,10 +98,6 @@ def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
 
     Return None if comma or tab (`old`) fits, too. It does not fit if it makes rows of different
     widths, splits numbers such as 4,50, or does not split the column names, unlike the found one.
-
-    Args:
-        old: statistics of the documented delimiter, comma or tab.
-        surveys: statistics of all possible delimiters.
     """
     wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:
@@ -133,11 +123,6 @@ def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
     """Choose between two delimiters that both split rows into texts and labels; add a warning.
 
     With the wrong delimiter, the labels contain the right one.
-
-    Args:
-        table: the table, whose layout is changed.
-        old: statistics of a documented delimiter.
-        new: statistics of another delimiter.
     """
     holding = old.holding(new.delimiter)
     rejects_most = len(old.labels) < old.rows * _HALF

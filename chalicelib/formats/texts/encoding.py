@@ -73,9 +73,6 @@ _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big
 def name_foreign_type(head: bytes) -> str:
     """Name the kind of a file that is not text, given its first bytes.
 
-    Args:
-        head: The first bytes of the file; 4,096 are enough.
-
     Returns:
         A name such as "a PNG image"; "" if the file may be text.
     """
@@ -93,10 +90,6 @@ def name_foreign_type(head: bytes) -> str:
 
 def explain_foreign_type(head: bytes, asked: str = "") -> str:
     """Describe a file that is not text: its kind, and what to send instead.
-
-    Args:
-        head: The first bytes of the file; 4,096 are enough.
-        asked: The requested encoding; empty for none.
 
     Returns:
         The sentence; "" if the file may be text.
@@ -129,13 +122,6 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
     A file in UTF-16 must have a byte order mark. Any other file is UTF-8 if nearly all of it is
     valid UTF-8. Otherwise the encoding is guessed.
 
-    Args:
-        file: seekable; read from its start, 256 KiB at a time.
-        language: language of the dataset, a hint for the guess.
-
-    Returns:
-        The name of a codec for open_text.
-
     Raises:
         InvalidUpload: the file is empty, is not text, or ends within a UTF-16 character.
     """
@@ -157,13 +143,6 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
 
 def check_encoding(file: BinaryIO, asked: str) -> str:
     """Check that a file has the requested encoding.
-
-    Args:
-        file: seekable; read from its start, 256 KiB at a time.
-        asked: one of ENCODINGS.
-
-    Returns:
-        The name of a codec for open_text.
 
     Raises:
         InvalidUpload: the file is empty, is not text, or does not have this encoding.
@@ -234,12 +213,7 @@ codecs.register_error(MIXED, _decode_stray)
 
 
 def _guess(file: BinaryIO, language: str) -> str:
-    """Guess a single-byte or Asian encoding from the lines that are not ASCII.
-
-    Args:
-        file: seekable.
-        language: language of the dataset, a hint for the guess.
-    """
+    """Guess a single-byte or Asian encoding from the lines that are not ASCII."""
     file.seek(0)
     lines = list(take_sample(line for line in file if not line.isascii()))
     others = b"".join(line.translate(None, _ASCII) for line in lines)
@@ -275,10 +249,6 @@ def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") ->
 @contextmanager
 def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
     """Open a binary file from its start as text. Line ends are not converted.
-
-    Args:
-        file: seekable; stays open afterwards.
-        encoding: As returned by find_encoding.
 
     Yields:
         A text stream that recognises LF, CRLF and CR as line ends.

@@ -18,11 +18,7 @@ _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def is_too_deep(text: str | bytes) -> bool:
-    """Return whether JSON is nested more deeply than MAX_DEPTH, in linear time.
-
-    Args:
-        text: JSON, as text or UTF-8 bytes. Invalid JSON is checked up to its first error.
-    """
+    """Return whether JSON is nested more deeply than MAX_DEPTH, in linear time."""
     if isinstance(text, bytes):
         # In UTF-8 no byte of a longer character looks like a quote or a bracket.
         text = text.decode("latin-1")
@@ -41,12 +37,7 @@ def is_too_deep(text: str | bytes) -> bool:
 
 
 def excess_of(text: bytes) -> str:
-    """Return which limit a JSON body exceeds, as a phrase for an error; "" for none.
-
-    Args:
-        text: JSON in UTF-8. Values are estimated, and may be overcounted by one for each array and
-            object.
-    """
+    """Return the limit that a JSON body in UTF-8 exceeds, as a phrase for an error, or ""."""
     if is_too_deep(text):
         return f"is nested too deeply, in more than {MAX_DEPTH} arrays and objects."
     if text.count(b",") + text.count(b"[") + text.count(b"{") <= MAX_MEMBERS:

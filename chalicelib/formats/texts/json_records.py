@@ -29,11 +29,7 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 def looks_like_json(head: str) -> bool:
-    """Return whether a file is JSON, and not delimited text that begins with a bracket.
-
-    Args:
-        head: the first characters of the file.
-    """
+    """Return whether a file is JSON, and not delimited text that begins with a bracket."""
     return _JSON_START.match(head) is not None
 
 
@@ -107,9 +103,6 @@ class _Window:
 
 def read_values(stream: TextIO) -> Iterator[object]:
     """Yield the elements of a JSON array, or the values of JSON lines.
-
-    Args:
-        stream: As returned by encoding.open_text.
 
     Yields:
         Decoded values. Numbers are texts, exactly as written.

@@ -136,13 +136,7 @@ def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectSha
 
 
 def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
-    """Return the name of a requested member.
-
-    Args:
-        names: members of the first object.
-        wanted: name or position of the member in the request.
-        parameter: name of the request's parameter, for the error text.
-    """
+    """Return the name of a requested member."""
     at = find_column(names, wanted)
     if at is None:
         shown = ", ".join(f"'{name[:40]}'" for name in names[:10])

@@ -105,13 +105,6 @@ def scan(
 ) -> TextScan:
     """Read a file, and decide which rows become examples.
 
-    Args:
-        file: seekable, read from its start.
-        rules: the dataset to which the file is added.
-        begin: Called with the result before the first row is read. So the caller has its counts
-            even if the scan fails.
-        check: Called often; raises an error to stop.
-
     Returns:
         The counts, and how the rows are to be read in the second pass.
 
@@ -141,12 +134,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a scan with counts of 0 that keeps what `result` found out about the file's format.
-
-    Args:
-        result: the previous scan of the file.
-        facts: values of members to set.
-    """
+    """Return a scan with counts of 0 that keeps what `result` found out about the file's format."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -212,11 +200,7 @@ def _recognise(
 def _read_workbook(
     file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
 ) -> None:
-    """Read the first sheet, or another one if the first looks like a cover page.
-
-    Raises:
-        InvalidUpload: the workbook or the first sheet cannot be read.
-    """
+    """Read the first sheet, or another one if the first looks like a cover page."""
     options = rules.options
     sheet = convert_sheet(file, options.sheet, check, lists_all=rules.lists_sheets)
     result.sheets = sheet.sheets

@@ -25,13 +25,7 @@ from chalicelib.formats.texts.text_table import TextTable
 
 
 def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]) -> Preview:
-    """Return the first rows and the columns of a file whose format is known.
-
-    Args:
-        file: the file, whose first rows are read again.
-        layout: how the rows are read.
-        reasons: by row number, why each of the first rows is rejected; None for accepted rows.
-    """
+    """Return the first rows and the columns of a file whose format is known."""
     if layout.is_json:
         return preview_json(file, layout, reasons)
     rows = tuple(_preview_rows(file, layout, reasons))
@@ -39,12 +33,7 @@ def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str |
 
 
 def preview_table(table: TextTable, first: Sequence[str] = ()) -> Preview:
-    """Return the first rows and the columns of a table.
-
-    Args:
-        table: a table whose header and columns may not be known.
-        first: cells of the first row if they are column names; otherwise empty.
-    """
+    """Return the first rows and the columns of a table."""
     rows = list(islice(table.rows(), PREVIEW_ROWS))
     header = table.layout.header or tuple(first)
     width = max([len(header), *(len(cells) for _, cells in rows)])

@@ -49,12 +49,6 @@ def recognise(
 ) -> TextLayout:
     """Decide how a file is read.
 
-    Args:
-        file: seekable; read from its start.
-        options: How the caller wants the file to be read.
-        language: language of the dataset, a hint for the encoding.
-        is_workbook: Whether the file is a sheet that was converted to CSV.
-
     Raises:
         InvalidUpload: the file cannot be read as requested, or in several ways.
     """
@@ -121,11 +115,7 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
 
 
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
-    """Raise an error if the file is in fastText's format, because commas would split its texts.
-
-    Raises:
-        InvalidUpload: all of the first lines begin with a label in fastText's format.
-    """
+    """Raise an error if the file is in fastText's format, because commas would split its texts."""
     with open_text(file, encoding) as stream:
         lines = [line for line in stream.read(_HEAD_CHARACTERS).splitlines() if line.strip()]
     if lines and all(line.startswith(_FASTTEXT_LABEL) for line in lines):

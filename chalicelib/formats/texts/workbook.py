@@ -101,13 +101,6 @@ def convert_sheet(
 ) -> ReadSheet:
     """Convert a sheet of a workbook to CSV.
 
-    Args:
-        file: the workbook, seekable.
-        wanted: name or position (from 1) of the sheet; empty for the first visible sheet.
-        check: Called often; raises an error to stop.
-        lists_all: Whether to list all visible sheets.
-        keeps_kinds: Whether to return which cells are numbers or truth values.
-
     Raises:
         InvalidUpload: the workbook is damaged, too large or encrypted, or the sheet is missing or
             empty.
@@ -192,11 +185,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
-    """Copy the parts of a workbook that are needed to a new archive, and check the sheets.
-
-    Returns:
-        The number of sheets with cells.
-    """
+    """Copy the needed parts of a workbook, and check the sheets; return how many have cells."""
     left = MAX_UNPACKED_BYTES
     sizes: list[int] = []
     filled = 0
@@ -237,11 +226,7 @@ def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
 
 
 def _check_cells(sheet: bytes) -> bool:
-    """Raise an error if the last cell of a sheet is too far away, because empty cells need memory.
-
-    Returns:
-        Whether the sheet has a cell.
-    """
+    """Return whether a sheet has a cell; refuse a far last cell, as empty cells need memory."""
     rows = columns = unplaced = 0
     for found in _CELL.finditer(sheet):
         place = _PLACE.search(found[1] or b"")

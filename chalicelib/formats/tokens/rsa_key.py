@@ -14,11 +14,7 @@ class InvalidKey(ValueError):
 
 
 def new_private_pem() -> str:
-    """Create an RSA private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
-
-    The service that Presage replaces returned this format. Some clients remove its first and last
-    line.
-    """
+    """Create an RSA private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 

@@ -107,17 +107,10 @@ class AccountService:
         return self._accounts.find_by_email(email)
 
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:
-        """Change the plan of an account, from its next call on.
+        """Change the plan of an active account, from its next call on.
 
-        Args:
-            email: address of the account.
-            plan: name of the plan.
-            source: HEROKU or SALESFORCE. By default, the account's present source, if this source
-                has the plan, otherwise the other source.
-
-        Raises:
-            InvalidParameter: the plan does not exist.
-            NotFound: no active account has this address.
+        Without a source, the account's present one is used if it has the plan. An unknown plan is
+        an InvalidParameter, an unknown address is NotFound.
         """
         account = self._active(email)
         chosen = source or _source_of(plan, account.source)
@@ -139,11 +132,6 @@ class AccountService:
         self, email: str, overlap_seconds: float = 0, public_pem: str | None = None
     ) -> KeyedAccount:
         """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`.
-
-        Args:
-            email: address of the account.
-            overlap_seconds: how long the old keys stay valid, in seconds.
-            public_pem: public key of the caller; None to create a key pair.
 
         Raises:
             InvalidParameter: the overlap is out of range, or the key is not allowed.
@@ -241,11 +229,7 @@ def _source_of(plan: str, present: str) -> str:
 
 
 def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
-    """Create a key pair, or check the caller's public key.
-
-    Returns:
-        The new key of the account; and its private key in PEM, None if the caller has it.
-    """
+    """Return the new or checked key, and its private key in PEM unless the caller has it."""
     private_pem = new_private_pem() if public_pem is None else None
     try:
         checked = (
@@ -259,13 +243,7 @@ def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
 def _replacing(
     key: AccountKey, now: datetime, old_until: datetime
 ) -> Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]:
-    """Return a function that adds a key to an account's keys, and sets when the others expire.
-
-    Args:
-        key: the new key.
-        now: the current time; keys that have expired by now are dropped.
-        old_until: when the old keys expire.
-    """
+    """Return a function that adds a key to an account's keys, and sets when the others expire."""
 
     def change(present: tuple[AccountKey, ...]) -> tuple[AccountKey, ...]:
         # The store may call this again on its own result after a conflict, so it must be

@@ -48,11 +48,6 @@ class ApiKeyService:
     ) -> ApiCaller:
         """Return the account of an API key, and the model that the call names.
 
-        Args:
-            secret: the key as the caller sent it.
-            name_model: returns the id of the model that the call names; called after the key was
-                recognised.
-
         Raises:
             InvalidToken: the key is malformed, unknown, revoked or expired.
         """
@@ -77,16 +72,7 @@ class ApiKeyService:
     def create(
         self, account: Account, name: str, scope: str = ALL, expires_at: str | None = None
     ) -> tuple[ApiKey, str]:
-        """Create an API key.
-
-        Args:
-            account: the owner.
-            name: 1 to 64 characters.
-            scope: `all` or `predict`.
-            expires_at: date and time in ISO 8601, UTC unless it has an offset.
-
-        Returns:
-            The key as it is stored, and its secret, which is not stored.
+        """Create an API key; return it as it is stored, and its secret, which is not stored.
 
         Raises:
             InvalidParameter: the name, scope or date is not allowed.

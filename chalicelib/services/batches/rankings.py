@@ -35,10 +35,6 @@ class RankingWork:
     def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
         """Select the lines whose labels would improve the model most, the best first.
 
-        Args:
-            batch: a batch whose parts are all answered.
-            check: called between parts; raises an error to stop.
-
         Raises:
             StorageUnavailable: a part is missing because another worker has finished the batch.
         """

@@ -102,15 +102,6 @@ class BatchService:
         prepare: Callable[[Batch], None],
         settle: Callable[[Batch], None],
     ) -> None:
-        """Store the dependencies.
-
-        Args:
-            stores: rows, files and queues.
-            clock: returns the current time.
-            works: by family, the object that reads and answers batches of this family.
-            prepare: prepares a small batch while the caller waits; raises an error to refuse it.
-            settle: releases the reserved predictions of an ended batch and deletes its files.
-        """
         self._stores = stores
         self._batches = stores.batches
         self._clock = clock
@@ -127,13 +118,6 @@ class BatchService:
         options: BatchOptions,
     ) -> Batch:
         """Create a batch. A small input is split, and its predictions reserved, at once.
-
-        Args:
-            account: owner of the batch.
-            family: family of the input.
-            model: the model that answers.
-            source: a file, its URL, or a dataset whose uploaded examples are answered.
-            options: the other options.
 
         Raises:
             InvalidParameter: the model is of another type.

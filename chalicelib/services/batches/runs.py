@@ -121,16 +121,6 @@ class BatchRunService:
         clock: Clock,
         settings: Settings,
     ) -> None:
-        """Store the dependencies.
-
-        Args:
-            stores: rows, files and queues.
-            allowances: reserves and counts predictions.
-            works: by family, the object that reads and answers batches of this family.
-            writers: write the answers of parts and the results of batches.
-            clock: returns the current time.
-            settings: number of chains, duration of leases, number of attempts.
-        """
         self._stores = stores
         self._batches = stores.batches
         self._files = stores.batch_files
@@ -143,12 +133,7 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Answer a part of a batch; a job without a part performs the batch's next step.
-
-        Args:
-            job: the job of the message.
-            delivery: how many times the queue has delivered this message.
-        """
+        """Answer a part of a batch; a job without a part performs the batch's next step."""
         batch = self._batches.find(job.account_id, job.batch_id)
         if batch is None:
             return
@@ -238,9 +223,6 @@ class BatchRunService:
 
         Yields:
             The batch with its lease, and a function that raises LeaseLost if the lease is lost.
-
-        Raises:
-            LeaseLost: another worker owns the batch, or the batch has ended.
         """
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
@@ -272,11 +254,7 @@ class BatchRunService:
             raise
 
     def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> list[int]:
-        """Split the input into parts and store them.
-
-        Returns:
-            For each part, the number of lines up to its end.
-        """
+        """Store the parts of the input; return the number of lines up to the end of each."""
         ends: list[int] = []
         with tempfile.TemporaryFile() as file:
             read = self._lines(batch, file, check, table)
@@ -412,10 +390,7 @@ class BatchRunService:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
     def _handle_uncounted_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Handle an answered part that could not be counted.
-
-        Either another worker has answered it, or the batch has ended.
-        """
+        """Handle an answered part that another worker has counted, or whose batch has ended."""
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:

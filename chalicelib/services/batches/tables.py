@@ -74,10 +74,6 @@ class TableWork:
     def chunks(self, batch: Batch, check: Callable[[], None]) -> Iterator[bytes]:
         """Yield the bytes of the result, made from all answered parts.
 
-        Args:
-            batch: a batch whose result is a table.
-            check: called often; raises an error to stop.
-
         Raises:
             StorageUnavailable: a part is missing because another worker has finished the batch.
         """

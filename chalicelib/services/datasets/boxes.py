@@ -71,11 +71,6 @@ class BoxService:
         A box that exists already keeps its id, even if its label changes. A box sent twice counts
         once. Boxes are clipped to the image, as in uploads.
 
-        Args:
-            view: a dataset of type image-detection.
-            example_id: id of any box of the image.
-            sent: the new boxes of the image; an empty list removes all boxes.
-
         Raises:
             InvalidParameter: the dataset has another type, or a box is not valid.
             LabelNotFound: the dataset has no label with one of the ids.
@@ -160,11 +155,7 @@ class BoxService:
 def _checked(
     view: DatasetView, sent: Sequence[SentBox], width: int, height: int
 ) -> list[tuple[int, Box]]:
-    """Check sent boxes and clip them to an image of `width` by `height` pixels.
-
-    Returns:
-        Label id and clipped box of each sent box.
-    """
+    """Return the label id and the box of each sent box, checked and clipped to the image."""
     if len(sent) > MAX_BOXES:
         raise InvalidParameter(
             "boxes", f"there are {len(sent)}, and at most {MAX_BOXES} are allowed; send fewer."

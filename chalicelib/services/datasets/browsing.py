@@ -195,13 +195,7 @@ class BrowseService:
     def _found(
         self, view: DatasetView, suspects: Sequence[SuspectExample], start: int
     ) -> list[BrowsedExample]:
-        """Return those suspects that have not changed since the training, as examples to review.
-
-        Args:
-            view: the dataset.
-            suspects: consecutive suspects of the report.
-            start: position of the first one.
-        """
+        """Return those suspects that have not changed since the training, as examples to review."""
         found = self._search.find(list(_places(view, suspects)))
         items = []
         # Positions are those of the report, so a corrected suspect leaves a gap and shifts none.
@@ -241,16 +235,7 @@ def _collected(
     total: int,
     size: int,
 ) -> BrowsedPage:
-    """Search blocks of examples in order, until a page is full or the time is up.
-
-    Args:
-        blocks: consecutive examples of the list, from position `offset` on.
-        wanted: the filter.
-        offset: first position of the page.
-        count: maximum number of examples on the page.
-        total: length of the list.
-        size: number of positions per block.
-    """
+    """Search blocks of examples in order, until a page is full or the time is up."""
     began, sought = time.monotonic(), folded(wanted.contains)
     items: list[BrowsedExample] = []
     position = offset

@@ -57,7 +57,11 @@ class CorrectionServiceStores:
 
 
 class CorrectionService:
-    """Corrects datasets. One write of the dataset's row commits a correction."""
+    """Corrects datasets. One write of the dataset's row commits a correction.
+
+    They raise DatasetNotYetAvailable while an upload is running, and DatasetBeingDeleted while the
+    dataset is being deleted.
+    """
 
     def __init__(self, stores: CorrectionServiceStores) -> None:
         self._stores = stores
@@ -67,7 +71,6 @@ class CorrectionService:
 
         Raises:
             InvalidParameter: the name is not allowed.
-            DatasetBeingDeleted: the dataset is being deleted.
         """
         name = checked_name(name)
         if not self._stores.datasets.rename(view.dataset, name):
@@ -83,8 +86,6 @@ class CorrectionService:
             InvalidParameter: the name is not allowed.
             Conflict: another label has the name.
             LabelNotFound: another call has removed the label.
-            DatasetNotYetAvailable: an upload is running.
-            DatasetBeingDeleted: the dataset is being deleted.
         """
         name = checked_label(name, view.dataset.type, "name")
         check_changeable(view.dataset)
@@ -135,8 +136,6 @@ class CorrectionService:
             InvalidParameter: the text or label is not allowed.
             LabelNotFound: the dataset has no label of this id.
             ExampleNotFound: the example was removed meanwhile.
-            DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: the dataset is being deleted.
         """
         label_id = target_label(view, change)
         if document is not None and view.dataset.family != LANGUAGE:
@@ -153,11 +152,7 @@ class CorrectionService:
     ) -> CorrectionResult | None:
         """Return the result of an earlier attempt at this call; None if no attempt changed data.
 
-        Args:
-            view: the dataset.
-            wanted: digest that identifies the call; the receipt of its correction stores it.
-            example_id: the example to include in the result in its present state; None for no
-                example.
+        The digest `wanted` identifies the call; the receipt of its correction stores it.
         """
         done = self._stores.correction_receipts.marked(view.dataset, wanted)
         if done is None or example_id is None:
@@ -184,8 +179,6 @@ class CorrectionService:
 
         Raises:
             ExampleNotFound: the example was removed meanwhile.
-            DatasetNotYetAvailable: an upload is in progress.
-            DatasetBeingDeleted: the dataset is being deleted.
         """
         return self._apply(view, [ExampleChange(example_id, is_removed=True)])
 
@@ -197,8 +190,6 @@ class CorrectionService:
         Raises:
             InvalidParameter: a label is merged into itself.
             LabelNotFound: another call has removed one of the labels.
-            DatasetNotYetAvailable: an upload is running.
-            DatasetBeingDeleted: the dataset is being deleted.
         """
         if merge_target is not None and merge_target.label_id == label.label_id:
             raise InvalidParameter("mergeInto", "it is the label itself; send another label's id.")
@@ -222,8 +213,6 @@ class CorrectionService:
             InvalidParameter: an example is listed twice, or its correction is ambiguous.
             LabelNotFound: one of the label ids is not in the dataset.
             ExampleNotFound: one of the example ids is not in the dataset.
-            DatasetNotYetAvailable: an upload is running.
-            DatasetBeingDeleted: the dataset is being deleted.
         """
         seen: set[int] = set()
         changes = []
@@ -247,16 +236,9 @@ class CorrectionService:
     ) -> CorrectionResult:
         """Apply the suggestions of a model's report, except for examples corrected since.
 
-        Args:
-            view: the dataset that the model was trained from.
-            model: the model whose last successful training flagged examples.
-            confidence: minimum confidence of a suggestion that is applied.
-
         Raises:
             InvalidParameter: the model was trained from another dataset.
             SuspectsNotKept: the model has no stored report.
-            DatasetNotYetAvailable: an upload is running.
-            DatasetBeingDeleted: the dataset is being deleted.
         """
         if model.dataset_id != view.dataset.dataset_id:
             raise InvalidParameter(

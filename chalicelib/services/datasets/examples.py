@@ -45,7 +45,11 @@ from chalicelib.stores.examples.examples import ExampleStore
 
 
 class ExampleService:
-    """Lists and adds examples."""
+    """Lists and adds examples.
+
+    Additions raise DatasetNotYetAvailable while an upload is running, and DatasetBeingDeleted while
+    the dataset is being deleted.
+    """
 
     def __init__(
         self,
@@ -139,8 +143,6 @@ class ExampleService:
             MissingParameter: neither label id nor label name is given.
             LabelNotFound: the dataset has no label with this id.
             InvalidParameter: the text or label is not allowed.
-            DatasetNotYetAvailable: an upload is running.
-            DatasetBeingDeleted: the dataset is being deleted.
             TooLarge: the dataset has the maximum number of examples or bytes.
         """
         text = checked_text(document)
@@ -167,8 +169,6 @@ class ExampleService:
             TooLarge: the image is over 1 MB, or the dataset has the maximum size.
             UnsupportedType: the file is not a PNG or JPEG.
             BadRequest: the image is damaged, or the dataset's type does not allow single images.
-            DatasetNotYetAvailable: an upload is running.
-            DatasetBeingDeleted: the dataset is being deleted.
             TooManyOpen: the account has used up its storage.
         """
         target = _target(view, label_id, label)

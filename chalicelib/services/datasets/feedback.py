@@ -46,7 +46,11 @@ PICTURE_TYPES = (IMAGE, MULTI_LABEL)
 
 
 class FeedbackService:
-    """Adds feedback to the dataset that a model was trained from."""
+    """Adds feedback to the dataset that a model was trained from.
+
+    Additions raise DatasetNotYetAvailable while an upload is running, and DatasetBeingDeleted while
+    the dataset is being deleted.
+    """
 
     def __init__(
         self,
@@ -68,8 +72,6 @@ class FeedbackService:
         Raises:
             BadRequest: the model is not a text model, or its dataset was deleted.
             InvalidParameter: the text or label is not allowed.
-            DatasetNotYetAvailable: an upload is running.
-            DatasetBeingDeleted: the dataset is being deleted.
             TooLarge: the dataset has the maximum number of examples or bytes.
         """
         model.require_dataset("given feedback")
@@ -99,8 +101,6 @@ class FeedbackService:
                 label is unknown.
             TooLarge: the image is over 1 MB, or the dataset has the maximum size.
             UnsupportedType: the file is not a PNG or JPEG.
-            DatasetNotYetAvailable: an upload is running.
-            DatasetBeingDeleted: the dataset is being deleted.
             ExampleNameTaken: another example of the dataset has the name.
             TooManyOpen: the account has used up its storage.
         """

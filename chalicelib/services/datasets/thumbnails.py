@@ -40,16 +40,7 @@ class ThumbnailService:
         self._known = KnownThumbnails()
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> PictureSize | None:
-        """Store a thumbnail of a decoded image.
-
-        Args:
-            dataset_id: id of the dataset.
-            digest: digest of the image's file, 32 hex digits.
-            picture: the image. No thumbnail is made if the image is smaller than one.
-
-        Returns:
-            Size of the image; None if the thumbnail could not be stored.
-        """
+        """Store a thumbnail; return the image's size, None if the thumbnail could not be stored."""
         if not suffices(picture):
             return None
         thumbnails, size = self._thumbnails, PictureSize(picture.width, picture.height)
@@ -98,13 +89,7 @@ class ThumbnailService:
         return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
-        """Return the size stored with a thumbnail. If it is missing, make it unless time is up.
-
-        Args:
-            dataset_id: id of the dataset.
-            digest: digest of the image's file, 32 hex digits.
-            ends_at: when the time is up, in seconds of the monotonic clock.
-        """
+        """Return the size stored with a thumbnail. If it is missing, make it unless time is up."""
         try:
             size = self._thumbnails.find(dataset_id, digest)
             if size is not None or time.monotonic() >= ends_at:

@@ -69,11 +69,6 @@ class BundleService:
     def write(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> None:
         """Write the archive of an exported model.
 
-        Args:
-            export: export of a model.
-            file: file to write to.
-            check: called before each part of the archive; raises an error to stop.
-
         Raises:
             BadRequest: the model was deleted, or its networks are not installed.
         """
@@ -106,11 +101,7 @@ class BundleService:
             archive.add_json(bundles.MODEL_FILE, {**manifest, "files": dict(archive.files)})
 
     def require_graph(self, model: Model) -> None:
-        """Raise an error if a model cannot be exported as one ONNX graph.
-
-        Raises:
-            InvalidParameter: the model cannot be exported as one ONNX graph.
-        """
+        """Raise InvalidParameter if a model cannot be exported as one ONNX graph."""
         from chalicelib.engines.artifact import read_parts
         from chalicelib.engines.graphs.models import graph_obstacle
 
@@ -127,11 +118,7 @@ class BundleService:
             )
 
     def _add_graph(self, archive: BundleArchive, model: Model, head: bytes) -> dict[str, Any]:
-        """Add the model to an archive as one ONNX graph.
-
-        Returns:
-            The manifest members that describe the graph.
-        """
+        """Add the model as one ONNX graph; return the manifest members that describe it."""
         from chalicelib.engines.graphs.models import write_graph
 
         pool = self._encoders if model.family == LANGUAGE else self._backbones

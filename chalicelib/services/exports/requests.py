@@ -53,12 +53,6 @@ class ExportService:
     def create(self, account: Account, view: DatasetView, kind: str, source: str) -> Export:
         """Create an export of a dataset, with the examples that it has when the job runs.
 
-        Args:
-            account: owner of the dataset.
-            view: the dataset.
-            kind: format of the export.
-            source: `upload`, `feedback` or `all`.
-
         Raises:
             InvalidParameter: a dataset of this type cannot be exported in this format.
             BadRequest: the dataset has no example to export.
@@ -133,14 +127,6 @@ class ModelExportService:
         require_graph: Callable[[Model], None],
         clock: Clock,
     ) -> None:
-        """Store the dependencies.
-
-        Args:
-            exports: store of the exports.
-            queues: the queues.
-            require_graph: raises InvalidParameter if a model cannot be exported as one ONNX graph.
-            clock: returns the current time.
-        """
         self._exports = exports
         self._queues = queues
         self._require_graph = require_graph
@@ -148,10 +134,6 @@ class ModelExportService:
 
     def create(self, model: Model, kind: str) -> Export:
         """Create an export of the version that a model serves.
-
-        Args:
-            model: the model. To export another version, pass the result of `VersionService.at`.
-            kind: format of the export.
 
         Raises:
             ModelNotReady: no training of the model has succeeded.

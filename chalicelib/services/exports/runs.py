@@ -67,14 +67,6 @@ class ExampleWriter:
     ) -> int:
         """Write the examples of a dataset.
 
-        Args:
-            view: the dataset.
-            sources: `upload`, `feedback` or both.
-            kind: format of the file.
-            file: receives the file; stays open.
-            check: called before each example; raises an error to stop.
-            on_gap: called for each image without a file, which is left out unless this raises.
-
         Returns:
             The number of examples written.
 
@@ -192,13 +184,7 @@ class ExportRunService:
     def run(
         self, job: ExportJob, remaining_seconds: Callable[[], float], delivery: int = 1
     ) -> None:
-        """Write one export, unless it has ended or another worker owns it.
-
-        Args:
-            job: the job of the message.
-            remaining_seconds: returns the remaining time of the Lambda function, in seconds.
-            delivery: how many times the queue has delivered this message.
-        """
+        """Write one export, unless it has ended or another worker owns it."""
         export = self._stores.exports.acquire(job.account_id, job.export_id)
         if export is None:
             self._emit_again(job, delivery)
@@ -278,11 +264,7 @@ class ExportRunService:
                 self._emit(export)
 
     def _write_file(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> int:
-        """Write the model, or the dataset's examples in the requested format.
-
-        Returns:
-            The number of examples; 0 for a model.
-        """
+        """Write the model or the dataset; return the number of examples, 0 for a model."""
         if export.model is not None:
             self._bundles.write(export, file, check)
             return 0

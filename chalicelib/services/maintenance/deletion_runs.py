@@ -62,14 +62,6 @@ class DeletionRunService:
         clock: Clock,
         clear_traces: Callable[[str, str, int], int],
     ) -> None:
-        """Store the dependencies.
-
-        Args:
-            stores: the stores to delete from.
-            clock: returns the current time.
-            clear_traces: deletes data that corrections of a dataset replaced; returns the seconds
-                until the next attempt, 0 if nothing is left.
-        """
         self._stores = stores
         self._clock = clock
         self._clear_traces = clear_traces
@@ -109,11 +101,7 @@ class DeletionRunService:
         return dataset is None or not dataset.is_unfinished
 
     def _delete(self, deletion: Deletion) -> Deletion | None:
-        """Delete the rows and files of an object.
-
-        Returns:
-            The deletion; None if it was postponed, because a worker or reader may use the data.
-        """
+        """Delete an object; return None if its data may be in use, so that it was postponed."""
         if deletion.kind == MODEL:
             self._delete_model(deletion)
             return deletion

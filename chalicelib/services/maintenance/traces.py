@@ -67,17 +67,7 @@ class TraceService:
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Delete data that corrections of a dataset replaced, as far as no reader can use it.
-
-        Args:
-            account_id: owner of the dataset.
-            family: family of the dataset.
-            dataset_id: the dataset. If it was deleted, nothing is done, because the deletion
-                removes all of its files.
-
-        Returns:
-            The seconds until the next attempt; 0 if nothing is left to delete.
-        """
+        """Delete what corrections replaced and no reader uses; return the seconds until a retry."""
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             return 0
@@ -96,12 +86,7 @@ class TraceService:
         return any(one.at < long_ago for one in self._ready(dataset, chain))
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the oldest corrections whose replaced data no reader can use.
-
-        Args:
-            dataset: the dataset.
-            chain: the committed corrections, oldest first.
-        """
+        """Return the oldest corrections of a chain whose replaced data no reader can use."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -115,11 +100,7 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Delete the records of corrections that were never committed.
-
-        Returns:
-            The records of corrections that may still be running.
-        """
+        """Delete records of corrections never committed; return those that may still be running."""
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
         for one in others:
@@ -156,11 +137,7 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Delete the vectors and images of old examples, if no other example uses them.
-
-        Returns:
-            False if nothing was deleted because the dataset is in use.
-        """
+        """Delete vectors and images of old examples that no other uses; return False if in use."""
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)
@@ -194,11 +171,7 @@ class TraceService:
                 artifacts.delete(key)
 
     def _remove_images(self, dataset: Dataset, pictures: set[str]) -> bool:
-        """Delete image files that no example uses, with their features.
-
-        Returns:
-            False if nothing was deleted because the dataset is in use.
-        """
+        """Delete image files that no example uses, with their features; return False if in use."""
         stores, number = self._stores, dataset.dataset_id
         # A running training reads the images until its end.
         if stores.guards.oldest(dataset) is not None:
@@ -228,16 +201,7 @@ class TraceService:
         return True
 
     def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> bool:
-        """Remove examples from the cards, reports and learning curves of the dataset's models.
-
-        Args:
-            dataset: the dataset.
-            ids: ids of the examples.
-            names: texts or file names of the examples.
-
-        Returns:
-            Whether all are changed; False while an adjustment copies some of them.
-        """
+        """Remove examples from cards, reports and curves; return False if one is being copied."""
 
         def change(document: Any) -> Any:
             return without_some(document, ids, names)

@@ -87,16 +87,6 @@ class OcrService:
         threads: int,
         limit_seconds: float,
     ) -> None:
-        """Store the dependencies.
-
-        Args:
-            samples: reads the documents of calls.
-            page_images: stores images of pages.
-            engines: the installed OCR networks.
-            in_flight: limits the running calls of an account.
-            threads: number of pages of one document that are read at the same time.
-            limit_seconds: time limit of a call, for the text of the error.
-        """
         self._samples = samples
         self._page_images = page_images
         self._engines = engines
@@ -125,10 +115,6 @@ class OcrService:
         source: bytes | str | Mapping[str, object] | None, form_type: str | None
     ) -> FormTemplate:
         """Return the form template of a request, or the built-in template of a standard form.
-
-        Args:
-            source: the template of the request; None if none was sent.
-            form_type: name of a standard form; None if none was sent.
 
         Raises:
             MissingParameter: both are None.
@@ -164,12 +150,6 @@ class OcrService:
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
         """Read a document, and return the findings that the request asks for.
-
-        Args:
-            model: a model of type OCR.
-            sample: image or PDF, or its URL.
-            request: the task and its options.
-            seconds_left: returns the remaining time of the call, in seconds.
 
         Raises:
             InvalidParameter: the model is of another type.

@@ -130,12 +130,6 @@ class AdjustmentService:
     ) -> ModelView:
         """Queue an adjustment of the served version.
 
-        Args:
-            account: owner of the model.
-            model: the model.
-            wanted: the texts and options of the call.
-            seconds: time limit for reading the texts.
-
         Raises:
             BadRequest: the model has another type, or cannot be adjusted to these texts.
             Conflict: the model is busy or was never trained.
@@ -203,11 +197,7 @@ class AdjustmentService:
         wanted: AdjustmentRequest,
         seconds: float,
     ) -> tuple[UserTexts, int]:
-        """Read and check the texts of a request.
-
-        Returns:
-            The texts, and how many of them are feedback. The feedback comes last.
-        """
+        """Return the checked texts of a request, and how many of them, at the end, are feedback."""
         trained = self._load(model)
         rows = self._read(account, wanted.source, trained.labels, seconds)
         feedback = self._feedback(model, trained.labels, rows) if wanted.with_feedback else []

@@ -60,13 +60,7 @@ class EmbeddingService:
         return True
 
     def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:
-        """Embed the parts of a dataset that are not embedded yet, the last part first.
-
-        Args:
-            dataset: the dataset.
-            check: called between parts with the numbers of finished parts and of all parts; raises
-                an error to stop.
-        """
+        """Embed the parts of a dataset that are not embedded yet, the last part first."""
 
         def embed(part: str) -> None:
             texts = self._parts.items(part)
@@ -98,14 +92,6 @@ class EmbeddingService:
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> VectorTable:
         """Return the vectors of texts, or of windows (parts of long texts); compute missing ones.
-
-        Args:
-            owner: dataset whose embeddings are read and extended, or a key prefix in the bucket.
-            encoder: name of the encoder.
-            texts: texts or windows in any order. Equal texts are embedded once.
-            check: called between parts with the numbers of embedded texts and of all texts; raises
-                an error to stop.
-            delegate: called once with all texts that have no vectors; raises an error to stop.
 
         Raises:
             EncoderNotInstalled: the files of the encoder are missing.

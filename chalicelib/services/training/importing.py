@@ -97,12 +97,6 @@ class ImportService:
     def request(self, account: Account, family: str, source: UploadSource, name: str) -> Model:
         """Queue the import of a model.
 
-        Args:
-            account: owner of the new model.
-            family: `language` or `vision`.
-            source: the archive of an export, or its URL.
-            name: name of the new model.
-
         Raises:
             BadRequest: the name or the URL cannot be used.
             TooLarge, UnsupportedType: the file is over its limit or the account's storage limit, or
@@ -178,11 +172,7 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Predict the sample inputs of an archive; raise an error if the answers differ too much.
-
-        Returns:
-            The largest difference from the answers in the archive.
-        """
+        """Predict the sample inputs of an archive; return the difference, refuse a large one."""
         from chalicelib.engines.imports.imported_model import compare_golden
 
         golden = [
@@ -200,15 +190,7 @@ class ImportService:
         source: dict[str, Any],
         started: float,
     ) -> LearnedModel:
-        """Return the version to publish.
-
-        Args:
-            model: the model.
-            bundle: the archive.
-            head: the head that was read from the archive.
-            source: description of the source, for the card.
-            started: start of the run, in seconds of the monotonic clock.
-        """
+        """Return the version to publish."""
         description = checked_description(bundle.manifest, model.family)
         labels = description.labels
         facts = {

@@ -67,12 +67,7 @@ class TrainingPartService:
         process_parts(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
     def run(self, job: TrainPartJob, delivery: int = 1) -> None:
-        """Compute a part, then send the next part or resume the training.
-
-        Args:
-            job: the job of the message.
-            delivery: how often the queue has delivered this message.
-        """
+        """Compute a part, then send the next part or resume the training."""
         key, model = job.part, self._running(job)
         if model is None:
             return

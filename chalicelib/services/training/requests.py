@@ -92,13 +92,6 @@ class TrainingService:
     ) -> ModelView:
         """Queue the training of a new model.
 
-        Args:
-            account: owner of the new model.
-            view: the dataset.
-            name: name of the new model.
-            request: options of the call.
-            seconds: time in which uploaded texts must be read; 0 for the maximum time.
-
         Raises:
             BadRequest: a field is not allowed, or there are too few examples.
             Conflict: the dataset is not available, or the profile is not installed.
@@ -133,12 +126,6 @@ class TrainingService:
         self, account: Account, model: Model, dataset: Dataset | None, store: StoreFiles | None
     ) -> ModelView:
         """Queue the first run of a new model.
-
-        Args:
-            account: owner of the model.
-            model: the model, which has no row yet.
-            dataset: the dataset to protect from deletion; None if the run does not read one.
-            store: writes the files of the run; None if it has none.
 
         Raises:
             Conflict: the dataset is not available.

@@ -92,13 +92,7 @@ class TrainingRunService:
         self._settings = settings
 
     def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
-        """Train the model that is next in the queue, which may be another one than in the message.
-
-        Args:
-            job: the job of the message.
-            remaining_seconds: returns the remaining time of the Lambda function, in seconds.
-            delivery: how many times the queue has delivered this message.
-        """
+        """Train the next model in the queue, which may be another one than in the message."""
         model = self._queue.acquire(job)
         if model is None or model.model_id != job.model_id:
             self._emit_again(job, delivery)
@@ -119,11 +113,7 @@ class TrainingRunService:
             self._queue.announce_again(job)
 
     def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> bool:
-        """Train a model, and store in its row whether that succeeded.
-
-        Returns:
-            False if the run has not ended, because another Lambda invocation continues it.
-        """
+        """Train a model and store the result; return False if another invocation continues it."""
         started, ended = time.monotonic(), False
         try:
             self._train(model, remaining_seconds)
@@ -259,13 +249,7 @@ class TrainingRunService:
             self._emit(model, f"training.{model.status.lower()}")
 
     def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:
-        """Return the statistics of a training.
-
-        Args:
-            learned: the trained model.
-            started: start of the attempt, in seconds of the monotonic clock.
-            saving: start of saving, in the same unit.
-        """
+        """Return the statistics of a training."""
         now = time.monotonic()
         total = now - started
         # A run that was continued counts from its first function, whose monotonic clock is gone.
@@ -395,11 +379,7 @@ class _RunControl:
         self._beat.check()
 
     def report(self, share: float, epochs: int = 0) -> None:
-        """Store the progress if the last report is old enough and the progress has increased.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Store the progress if the last report is old enough and the progress has increased."""
         self._beat.check()
         if self.is_due() and share > self._shown:
             self._reported_at = time.monotonic()

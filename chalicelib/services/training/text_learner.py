@@ -336,12 +336,7 @@ class TextLearner:
     def _finish_parts(
         self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress
     ) -> None:
-        """Embed the texts of uploads that no worker has embedded, if the training needs them all.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-            TimedOut: the time of this Lambda invocation is nearly up.
-        """
+        """Embed the texts that no worker has embedded, if the training needs them all."""
         of_parts = encoder_names(dataset.language, None)
         # A part gets vectors of all encoders of the queue, which this training may not need.
         if texts.available or not set(of_parts) <= set(profile.encoders):
@@ -361,14 +356,7 @@ class TextLearner:
         names: Sequence[str],
         progress: _Progress,
     ) -> JoinedTables:
-        """Collect vectors of one encoder, or delegate the missing ones if there are many.
-
-        Args:
-            model: the model.
-            read: each dataset id with its windows.
-            name: name of the encoder.
-            names: names of all encoders, from which the progress is computed.
-            progress: receives the progress.
+        """Collect vectors of one encoder; raise PartsSent if many are missing and delegated.
 
         Raises:
             PartsSent: the run waits for the vectors.
@@ -431,25 +419,13 @@ class _Progress:
         return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
-        """Stop before the fit if this Lambda invocation has too little time left for it.
-
-        Args:
-            seconds: expected time of the fit.
-
-        Raises:
-            TimedOut: less time is left, and another invocation will have more.
-        """
+        """Raise TimedOut before the fit if another Lambda invocation will have more time for it."""
         # Only after work of this function: another one would not have more time otherwise.
         if self.has_embedded and self._control.remaining_seconds() < seconds:
             raise TimedOut("The embeddings are finished; the next function trains on them.")
 
     def on_embed(self, share: float) -> None:
-        """Report the fraction of vectors that are computed; the progress never decreases.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-            TimedOut: the time of this Lambda invocation is nearly up.
-        """
+        """Report the fraction of vectors that are computed; the progress never decreases."""
         now = monotonic()
         self._longest_step = max(self._longest_step, now - self._checked_at)
         self._checked_at = now
@@ -460,29 +436,16 @@ class _Progress:
         self._control.report(self.shown)
 
     def on_sample(self, done: int, total: int) -> None:
-        """Check the time while a sample's vectors are computed; they do not count as progress.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-            TimedOut: the time of this Lambda invocation is nearly up.
-        """
+        """Check the time while a sample's vectors are computed; they do not count as progress."""
         self.has_embedded |= done < total
         self.on_embed(0.0)
 
     def on_fit(self, share: float) -> None:
-        """Report the fraction of the fit that is done.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Report the fraction of the fit that is done."""
         self._control.report(_EMBED_SHARE + _FIT_SHARE * share, self._curve.epochs)
 
     def on_curve(self, records: list[dict[str, Any]]) -> None:
-        """Add finished epochs to the learning curve.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Add finished epochs to the learning curve."""
         self._control.check()
         for record in records[self._curve.epochs :]:
             self._curve.add(record)
@@ -490,10 +453,6 @@ class _Progress:
             self._curve.flush()
 
     def finish(self) -> None:
-        """Write the remaining points of the learning curve.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Write the remaining points of the learning curve."""
         self._control.check()
         self._curve.finish()

@@ -57,11 +57,6 @@ class UnlabelledTextService:
     ) -> ModelView:
         """Queue a run. If its request names an upload of texts, store these texts for it.
 
-        Args:
-            model: the model, with number and request of the run.
-            seconds: time in which the texts must be read; 0 for the maximum time.
-            enqueue: queues the run; if it fails, the upload can be used again.
-
         Raises:
             BadRequest: the account has no such upload, or its file cannot be used.
             TooLarge: the file is over its limit.

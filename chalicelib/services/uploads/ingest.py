@@ -107,13 +107,6 @@ class Reader(Protocol):
     ) -> IngestPlan:
         """Check a file, and plan which examples it adds to the dataset.
 
-        Args:
-            owned: the dataset.
-            file: the file, seekable.
-            check: called often; raises an error to stop.
-            begin: called with the counts before the first example is read, so that the receipt of a
-                refused file has them.
-
         Raises:
             InvalidUpload: the file has no usable example, or exceeds a limit of the dataset.
         """
@@ -141,12 +134,7 @@ class IngestService:
         self._settings = settings
 
     def run(self, job: IngestJob, delivery: int = 1) -> None:
-        """Read the upload that is next in the queue, which may be another one than in the message.
-
-        Args:
-            job: the job of the message.
-            delivery: how many times the queue has delivered this message.
-        """
+        """Read the next upload in the queue, which may be another one than in the message."""
         owned = self._queue.acquire(job)
         if owned is not None:
             # It may belong to another account than the message.
@@ -161,12 +149,7 @@ class IngestService:
             self._emit_again(job, delivery)
 
     def run_now(self, job: IngestJob, remaining_seconds: float) -> None:
-        """Read an upload within a call. If a worker already reads it, wait for that worker.
-
-        Args:
-            job: the job of the message.
-            remaining_seconds: time limit; afterwards a worker of the queue continues.
-        """
+        """Read an upload within a call. If a worker already reads it, wait for that worker."""
         ends_at = time.monotonic() + remaining_seconds
         while not self._queue.is_over(job) and (left := ends_at - time.monotonic()) > 0:
             owned = self._queue.own(job)
@@ -175,15 +158,7 @@ class IngestService:
             time.sleep(min(_PAUSE_SECONDS, left))
 
     def _attempt(self, owned: OwnedDataset, remaining_seconds: float = 0.0) -> bool:
-        """Read an upload, and store in its row whether that succeeded.
-
-        Args:
-            owned: the dataset with the lease.
-            remaining_seconds: time limit; 0 for none.
-
-        Returns:
-            False if another worker has taken the upload.
-        """
+        """Read an upload and store the result; return False if another worker has taken it."""
         if owned.lease.attempts > self._settings.max_attempts:
             self._give_up(owned, owned.lease.last_error)
             return True
@@ -391,11 +366,7 @@ class _Attempt:
         )
 
     def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
-        """Write the examples in chunks, and the parts for which vectors must be computed.
-
-        Returns:
-            The counts of all labels, to be committed.
-        """
+        """Write the examples in chunks and the parts to embed; return the counts to commit."""
         dataset, upload, check = self._owned.dataset, self._owned.upload, self._cancellation.check
         ids = self._label_ids(reading)
         counts = {c.label_id: c for c in dataset.counts}

@@ -62,13 +62,7 @@ class UploadPartService:
         remaining_seconds: Callable[[], float],
         delivery: int = 1,
     ) -> None:
-        """Compute a part of an upload, and send the message of part n + UPLOAD_PARTS_AT_ONCE.
-
-        Args:
-            job: the job of the message.
-            remaining_seconds: returns the remaining time of the Lambda function, in seconds.
-            delivery: how many times the queue has delivered this message.
-        """
+        """Compute a part of an upload, and send the message of part n + UPLOAD_PARTS_AT_ONCE."""
         if isinstance(job, EmbedJob):
             is_done = self._embed(job, remaining_seconds)
         else:

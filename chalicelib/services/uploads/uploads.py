@@ -225,13 +225,6 @@ class UploadService:
     ) -> DatasetView:
         """Accept a file whose examples are added to a dataset.
 
-        Args:
-            account: owner of the dataset.
-            view: the dataset.
-            source: the file.
-            prepare: called once the file is checked and stored, to change the dataset; may raise an
-                error to refuse the call.
-
         Raises:
             DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
@@ -450,11 +443,7 @@ class UploadService:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
     def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource, entry: str) -> bool:
-        """Undo a failed upload: its count, its stored file, the claim of a file in the bucket.
-
-        Returns:
-            False if the upload has started; then nothing is undone.
-        """
+        """Undo a failed upload and its claims; if it has started, undo nothing and return False."""
         key = dataset.account_id, dataset.family, dataset.dataset_id, dataset.upload_id
         try:
             if self._stores.datasets.find_queued(*key) is not None:

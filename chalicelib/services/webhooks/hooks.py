@@ -79,10 +79,7 @@ class WebhookService:
         return found
 
     def create(self, account: Account, fields: HookFields) -> tuple[Webhook, str]:
-        """Create a webhook.
-
-        Returns:
-            The webhook, and its secret, which is not shown again.
+        """Create a webhook; return it and its secret, which is not shown again.
 
         Raises:
             InvalidParameter: the URL is not allowed, or an event is unknown.
@@ -131,10 +128,7 @@ class WebhookService:
         return self._existing(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Replace the secret of a webhook. For 24 hours, the old one also signs deliveries.
-
-        Returns:
-            The webhook and its new secret.
+        """Replace and return the secret of a webhook. For 24 hours, the old one also signs.
 
         Raises:
             WebhookNotFound: the webhook was deleted.

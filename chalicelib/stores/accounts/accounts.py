@@ -52,14 +52,7 @@ class AccountStore:
     def _read_together(
         self, reads: Mapping[type[TableRow], Mapping[str, str]]
     ) -> dict[type[TableRow], Any]:
-        """Read one row from each of several tables with one consistent BatchGetItem call.
-
-        Args:
-            reads: key of the row to read, by class of the row.
-
-        Returns:
-            The rows that exist, by class.
-        """
+        """Read one row of each table with one consistent BatchGetItem call; some may be missing."""
         tables = {str(row.Meta.table_name): row for row in reads}
         requests = {name: _keys_read(row, reads[row]) for name, row in tables.items()}
         rows: dict[type[TableRow], Any] = {}
@@ -106,12 +99,6 @@ class AccountStore:
         digest: str | None = None,
     ) -> ApiCaller | None:
         """Return an account and the model that a call names, read with one request to DynamoDB.
-
-        Args:
-            account_id: id of the account.
-            refresh_id: id of the refresh token that must still exist; None for no such check.
-            model_id: id of the model that the call names; None for a call without model.
-            digest: digest of the API key that the account must have; None for no such check.
 
         Returns:
             The caller; None if the account does not exist, or its refresh token or API key is
@@ -164,19 +151,11 @@ class AccountStore:
         return _update_active(AccountRow(account_id), actions)
 
     def set_example_calls(self, account_id: str, calls: int) -> Account | None:
-        """Set how many calls per month that return examples an active account may make.
-
-        Returns:
-            The changed account; None if no active account has this id.
-        """
+        """Set the monthly limit of example calls; return None if no active account has this id."""
         return _update_active(AccountRow(account_id), [AccountRow.example_calls.set(calls)])
 
     def change_keys(self, account_id: str, change: KeyChange) -> Account | None:
-        """Change the keys of an active account. No change of a simultaneous call is lost.
-
-        Returns:
-            The changed account; None if no active account has this id.
-        """
+        """Change the keys of an active account, without losing a simultaneous change; else None."""
         for _ in range(MAX_KEY_CHANGES):
             row = _row(account_id)
             account = None if row is None else load_account(row)
@@ -205,11 +184,7 @@ class AccountStore:
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Record an unfinished training in an account, unless the account has `limit` others.
-
-        Returns:
-            False if the account has reached the limit.
-        """
+        """Record an unfinished training; return False if the account has `limit` others."""
         noted = AccountRow.training
         count = size(noted)
         is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)

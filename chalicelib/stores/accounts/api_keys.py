@@ -97,12 +97,7 @@ class ApiKeyStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, ApiKey]], None]
     ) -> dict[str, ApiKey]:
-        """Change the API keys of an account.
-
-        Args:
-            account_id: the account.
-            change: changes the mapping from id to key in place.
-        """
+        """Change the mapping from id to API key of an account in place."""
         before, _ = _ROWS.change(account_id, account_id, change)
         return before
 

@@ -38,12 +38,6 @@ class BatchQuotaStore:
         If too few are left, nothing is reserved, but a batch with `is_partial` gets all that are
         left.
 
-        Args:
-            batch: the batch with its number of lines and its month. A repeated call returns the
-                first reservation.
-            limit: maximum number of predictions in the month.
-            expires_at: when the counter's row may be deleted.
-
         Returns:
             The number of predictions reserved, 0 if refused; and the number of other predictions
                 that are counted.
@@ -64,10 +58,9 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Count `kept` predictions of a batch permanently, and release the others. Idempotent.
+        """Count `kept` predictions of a batch for good, and release the others. Idempotent.
 
-        Returns:
-            The number that was reserved; 0 if there was no reservation or it was settled before.
+        Return how many were reserved; 0 if there was no reservation or it was settled before.
 
         Raises:
             StorageUnavailable: the outcome is unknown; call again.
@@ -92,17 +85,7 @@ def _row(batch: Batch) -> QuotaRow:
 
 
 def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> bool:
-    """Write a reservation.
-
-    Args:
-        row: row of the month's counter.
-        entry: batch id and number of predictions.
-        most_before: the reservation is refused if more predictions are already counted.
-        expires_at: when the row may be deleted.
-
-    Returns:
-        False if the reservation was refused.
-    """
+    """Write a reservation; return False if more than `most_before` predictions are counted."""
     actions: list[Action] = [
         QuotaRow.used.add(_count(entry)),
         QuotaRow.batches.add({entry}),

@@ -69,10 +69,6 @@ class InFlight:
     def running(self, account_id: str, kind: str) -> Iterator[None]:
         """Count one running call of an account while the `with` block runs.
 
-        Args:
-            account_id: the account.
-            kind: DOWNLOADS or DOCUMENTS.
-
         Raises:
             RateExceeded: the account has the maximum number of running calls of this kind.
         """
@@ -97,13 +93,7 @@ class InFlight:
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
 
     def end_delivery(self, account_id: str, entry: str, rest_seconds: float) -> None:
-        """Stop counting a delivery as running, now or after `rest_seconds`.
-
-        Args:
-            account_id: account of the webhook.
-            entry: the entry that `begin_delivery` returned.
-            rest_seconds: seconds for which a slow delivery stays counted; 0 to stop now.
-        """
+        """Stop counting a delivery as running, now or, if it was slow, after `rest_seconds`."""
         row = QuotaRow(account_id, f"running#{DELIVERIES}")
         if rest_seconds > 0:
             until = to_milliseconds(self._clock()) + int(1000 * rest_seconds)

@@ -67,14 +67,6 @@ class QuotaStore:
     ) -> int | None:  # fmt: skip
         """Count one call, unless the limit is reached.
 
-        Args:
-            account_id: account of the caller.
-            kind: PREDICTIONS or EXAMPLES of chalicelib/domain/accounts/usage.py.
-            month: for example `2026-11`.
-            limit: maximum number of calls in the month.
-            expires_at: when the row may be deleted.
-            token: unique name of the call, from `new_token`.
-
         Returns:
             The number of counted calls, including this one; None if the limit is reached.
 
@@ -112,10 +104,9 @@ class QuotaStore:
         return int(row.used)
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Subtract one call from the month in which it was counted. Idempotent.
+        """Subtract a call from the month in which it was counted. Idempotent.
 
-        Returns:
-            Whether the outcome is known. An unknown outcome is logged, and settled later.
+        Return whether the outcome is known. An unknown outcome is logged, and settled later.
         """
         try:
             self._remove_call(account_id, kind, month, token)
@@ -137,11 +128,7 @@ class QuotaStore:
                 tokens.add(token)
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract a call of unknown outcome if it was counted. On errors, schedule another try.
-
-        Args:
-            job: identifies the call. The job may be delivered more than once.
-        """
+        """Subtract a call of unknown outcome if it was counted. On errors, schedule another try."""
         call = job.account_id, job.kind, job.month, job.token
         try:
             was_counted = self._remove_call(*call)
@@ -158,10 +145,7 @@ class QuotaStore:
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:  # fmt: skip
-        """Count examples that are shown on a day, unless this would exceed the day's limit.
-
-        Returns:
-            False if the limit would be exceeded.
+        """Count examples that are shown on a day; return False if that would exceed the limit.
 
         Raises:
             StorageUnavailable: the outcome is unknown. Examples that were counted stay counted.
@@ -235,10 +219,6 @@ class OutcomeUnknown(Exception):
 def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
     """Repeat a write until its outcome is certain.
 
-    Args:
-        write: performs the write. Its condition must refuse a second write.
-        is_done: reads whether the write was made; called after a lost response.
-
     Returns:
         False if the condition of the write was not met.
 
@@ -266,11 +246,7 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
 
 
 def _ask(is_done: Callable[[], bool]) -> bool:
-    """Return whether a write was made.
-
-    Raises:
-        OutcomeUnknown: the row cannot be read.
-    """
+    """Return whether a write was made; raise OutcomeUnknown if the row cannot be read."""
     try:
         return is_done()
     except PynamoDBException as error:

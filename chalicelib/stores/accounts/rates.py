@@ -36,13 +36,6 @@ class RateStore:
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
         """Take up to `wanted` calls from a bucket.
 
-        Args:
-            account_id: account of the bucket.
-            cost: cost class of the bucket.
-            rate: how fast the bucket fills, and how many calls it holds.
-            wanted: number of calls.
-            now: the current time.
-
         Returns:
             The number of calls taken; 0 if the bucket is empty.
 

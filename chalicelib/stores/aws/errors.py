@@ -52,11 +52,7 @@ def is_throttled(error: PynamoDBException) -> bool:
 
 
 def try_write(write: Callable[[], Any]) -> bool:
-    """Run a conditional write; return False if its condition was not met.
-
-    Raises:
-        PynamoDBException: the write failed for another reason.
-    """
+    """Run a conditional write; return False if its condition was not met."""
     try:
         write()
     except PynamoDBException as error:
@@ -67,11 +63,7 @@ def try_write(write: Callable[[], Any]) -> bool:
 
 
 def try_update(row: TableRow, actions: Sequence[Action], condition: Condition) -> bool:
-    """Update a row; return False if the condition was not met.
-
-    Raises:
-        PynamoDBException: the update failed for another reason.
-    """
+    """Update a row; return False if the condition was not met."""
     return try_write(lambda: row.update(list(actions), condition=condition))
 
 

@@ -53,11 +53,6 @@ class MemberRows(Generic[Member]):
     ) -> tuple[dict[str, Member], dict[str, Member]]:
         """Change the members of a row; repeat this if another call has changed the row meanwhile.
 
-        Args:
-            account_id: account of the members.
-            key: hash key of the row.
-            change: changes the mapping from id to member in place; called at each attempt.
-
         Returns:
             The members before and after the change, by id.
 

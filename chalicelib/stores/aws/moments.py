@@ -15,13 +15,7 @@ from chalicelib.domain.jobs.lease import LONGEST_LEASE_MILLISECONDS
 def lease_is_over(
     until: NumberAttribute, now: int, longest: int = LONGEST_LEASE_MILLISECONDS
 ) -> Condition:
-    """Return the condition that a lease has ended. An end too far in the future counts as ended.
-
-    Args:
-        until: end of the lease, in milliseconds since 1970.
-        now: the current time, in milliseconds since 1970.
-        longest: maximum duration of a lease, in milliseconds.
-    """
+    """Return the condition that a lease has ended. An end too far in the future counts as ended."""
     over: Condition = (until < now) | (until > now + longest)
     return over
 
@@ -30,11 +24,6 @@ def is_announced_before(nudged_at: NumberAttribute, moment: int, now: int) -> Co
     """Return the condition that the last message of a job was sent before `moment`.
 
     It is also met if the message was sent too far in the future.
-
-    Args:
-        nudged_at: when the last message was sent, in milliseconds since 1970.
-        moment: in milliseconds since 1970.
-        now: the current time, in milliseconds since 1970.
     """
     before: Condition = (nudged_at < moment) | (nudged_at > now + LONGEST_LEASE_MILLISECONDS)
     return before

@@ -76,13 +76,7 @@ class ArtifactStore:
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
     def put_file(self, key: str, file: BinaryIO, check: Callable[[], None] = lambda: None) -> None:
-        """Write the rest of an open file. A long file is split into several objects.
-
-        Args:
-            key: key for `get_file` and `delete_file`.
-            file: is read from its current position, and stays open.
-            check: called before each object is written; raises an error to stop.
-        """
+        """Write the rest of an open file. A long file is split into several objects."""
         piece = file.read(PIECE_BYTES)
         if len(piece) < PIECE_BYTES:
             self.put(key, piece)
@@ -97,13 +91,7 @@ class ArtifactStore:
             piece = file.read(PIECE_BYTES)
 
     def put_object(self, key: str, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Write the rest of an open file as one object, whatever its length.
-
-        Args:
-            key: key of the object, which exists only once it is complete.
-            file: is read from its current position, and stays open.
-            check: called before each part is written; raises an error to stop.
-        """
+        """Write the rest of an open file as one object, whatever its length."""
         part = file.read(PIECE_BYTES)
         if len(part) < PIECE_BYTES:
             self.put(key, part)

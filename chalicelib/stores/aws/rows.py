@@ -45,14 +45,7 @@ def refresh(row: TableRow) -> bool:
 
 
 def load(kind: Callable[..., Value], row: TableRow, /, **members: Any) -> Value:
-    """Convert a row to an instance of a dataclass.
-
-    Args:
-        kind: the dataclass.
-        row: row whose attributes have the names of the dataclass fields. A field that the row
-            lacks gets its default.
-        members: values of fields that the row stores in another form or under another name.
-    """
+    """Convert a row to an instance of a dataclass."""
     for name, convert in _members(kind):
         if name not in members and (stored := getattr(row, name, None)) is not None:
             members[name] = convert(stored) if convert else stored

@@ -57,10 +57,7 @@ class AppendStore:
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example, or return the equal one that its label already has from the same source.
-
-        Returns:
-            The example, and the dataset with its new counts.
+        """Add an example, or return the equal one of its label and source, with the dataset.
 
         Raises:
             DatasetNotYetAvailable: an upload is running.
@@ -86,10 +83,7 @@ class AppendStore:
         return example, grown
 
     def add_label(self, dataset: Dataset, name: str) -> tuple[int, Dataset]:
-        """Add a label without examples, or return the existing label with this name.
-
-        Returns:
-            The id of the label, and the dataset with its new counts.
+        """Add a label, or return the existing one with this name, with the dataset.
 
         Raises:
             DatasetNotYetAvailable: an upload is running.
@@ -118,11 +112,7 @@ class AppendStore:
         return label_id, replace(dataset, counts=counts)
 
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
-        """Add an example as soon as no other writer holds the dataset's lease.
-
-        Returns:
-            The example, the dataset, and whether the example is new; False if an equal one exists.
-        """
+        """Add an example once the lease is free; return it, the dataset, and whether it is new."""
         return self._stores.ownership.while_owned(
             dataset,
             lambda owned: self._append(owned, new),

@@ -36,13 +36,7 @@ class DatasetContents:
         label_ids: Iterable[int],
         report: Callable[[float], None] = lambda _: None,
     ) -> None:
-        """Delete the chunks, objects, receipts and label names of a dataset.
-
-        Args:
-            dataset_id: id of a dataset that is being deleted or was deleted.
-            label_ids: ids of all labels that may have rows, committed or not.
-            report: called with the finished fraction, 0 to 1.
-        """
+        """Delete the chunks, objects, receipts and label names of a dataset."""
         ids = sorted(label_ids)
         for start in range(0, len(ids), _LABELS_AT_ONCE):
             part = ids[start : start + _LABELS_AT_ONCE]

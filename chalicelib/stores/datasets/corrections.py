@@ -89,10 +89,6 @@ class CorrectionStore:
     ) -> CorrectionResult:
         """Correct a dataset as soon as its lease is free.
 
-        Args:
-            dataset: the dataset.
-            plan: returns the changes, given the dataset as read under the lease.
-
         Raises:
             ExampleNotFound: an example does not exist.
             LabelNotFound: a label does not exist.
@@ -248,11 +244,7 @@ class _Work:
         return self._traces
 
     def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
-        """Add one change to the edits.
-
-        Returns:
-            `removed`, `moved` or `changed`; "" if the change has no effect.
-        """
+        """Add one change to the edits."""
         label_id = change.label_id or example.label_id
         if label_id not in self._counts:
             raise LabelNotFound(label_id)
@@ -340,13 +332,7 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Yield the labels that may contain an example.
-
-    Args:
-        counts: all labels of the dataset, by id.
-        noted: ids of the labels that `ExamplePlaces` has stored for the example.
-        dataset: the dataset.
-    """
+    """Yield the labels that may contain an example, as `noted` or not noted by `ExamplePlaces`."""
     # Datasets of older versions have no noted places, so any label may have it.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()

@@ -178,11 +178,7 @@ class DatasetStore:
         return load_dataset(row)
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
-        """Add a guard entry to an available dataset, which protects it from deletion.
-
-        Returns:
-            False if the dataset is not available.
-        """
+        """Protect an available dataset from deletion by a guard entry; return False for others."""
         row = row_of(dataset)
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return try_update(row, [DatasetRow.training.add({entry})], free)
@@ -225,15 +221,7 @@ class DatasetStore:
         return current is None or current.status == DELETION_PENDING
 
     def note_urls(self, dataset: Dataset, until: int) -> bool:
-        """Store when presigned URLs of a dataset's images expire.
-
-        Args:
-            dataset: the dataset.
-            until: when the URLs expire, in milliseconds since 1970. A later stored time stays.
-
-        Returns:
-            False if the dataset is being deleted.
-        """
+        """Store until when presigned URLs of images are valid; return False during a deletion."""
         row = row_of(dataset)
         kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
         # Two simultaneous lists: the earlier expiry must not replace the later one.
@@ -292,13 +280,6 @@ class DatasetStore:
 
         The current time is stored in the row of each returned upload, so that a simultaneous sweep
         does not return the same upload.
-
-        Args:
-            lanes: queue lanes to search.
-            dead_before: uploads whose worker died are returned if their last message was sent
-                before this time, in milliseconds since 1970.
-            announced_before: like `dead_before`, for uploads that no worker has started. Their
-                message may still be in the queue.
         """
         now = to_milliseconds(self._clock())
         nudged = DatasetRow.nudged_at
@@ -319,10 +300,6 @@ class DatasetStore:
 
         They include datasets whose creating call died before `finish`. The current time is stored
         in the row of each returned dataset, so that a simultaneous sweep does not return it again.
-
-        Args:
-            older_than: datasets whose last message was sent after this time are not returned;
-                milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DatasetRow.nudged_at, older_than, now)

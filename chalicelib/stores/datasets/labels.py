@@ -91,12 +91,6 @@ class LabelStore:
     ) -> None:
         """Add a new name to a label. It is visible once the dataset's row has the fence.
 
-        Args:
-            label: the committed label.
-            name: the new name.
-            fence: fence of the correction that renames the label.
-            merged: labels that are merged into this one. Their names become former names of it.
-
         Raises:
             LeaseLost: a later correction has renamed the label, or the label was deleted.
         """
@@ -191,11 +185,7 @@ def _read_names(keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], NamesO
 
 
 def _read_row(label_id: int) -> LabelRow:
-    """Return the row of a label.
-
-    Raises:
-        LeaseLost: the label was deleted with its dataset.
-    """
+    """Return the row of a label; raise LeaseLost if it was deleted with its dataset."""
     row = find_row(LabelRow, label_id)
     if row is None:
         raise LeaseLost

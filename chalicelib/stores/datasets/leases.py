@@ -59,7 +59,10 @@ class Addition:
 
 @translate_errors
 class DatasetLeases:
-    """Acquires, renews and ends leases of datasets, and commits changes."""
+    """Acquires, renews and ends leases of datasets, and commits changes.
+
+    Methods with a lease raise LeaseLost if another worker owns the dataset, or it is being deleted.
+    """
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -81,27 +84,15 @@ class DatasetLeases:
         return self._take(row_of(dataset), available, [])
 
     def renew(self, dataset: Dataset, lease: Lease) -> None:
-        """Extend the lease of an upload.
-
-        Raises:
-            LeaseLost: another worker owns the dataset, or it is being deleted.
-        """
+        """Extend the lease of an upload."""
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())], UPLOADING)
 
     def keep(self, dataset: Dataset, lease: Lease) -> None:
-        """Extend the lease under which an available dataset is changed.
-
-        Raises:
-            LeaseLost: another writer owns the dataset, or it is being deleted.
-        """
+        """Extend the lease under which an available dataset is changed."""
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())])
 
     def put_upload(self, dataset: Dataset, lease: Lease, upload: Upload) -> None:
-        """Store the state of an upload, such as its reserved ids, for later attempts.
-
-        Raises:
-            LeaseLost: another worker owns the dataset, or it is being deleted.
-        """
+        """Store the state of an upload, such as its reserved ids, for later attempts."""
         actions: list[Action] = [
             DatasetRow.upload.set(upload.to_json()),
             DatasetRow.reserved_bytes.set(upload.size_bytes),
@@ -112,25 +103,11 @@ class DatasetLeases:
         self._write(dataset, lease, actions, UPLOADING)
 
     def note_labels(self, dataset: Dataset, lease: Lease, first: int, count: int = 1) -> None:
-        """Store that labels may have rows, so that a deletion of the dataset finds these rows.
-
-        Args:
-            dataset: the dataset.
-            lease: the lease under which the labels are written.
-            first: id of the first label.
-            count: number of labels.
-
-        Raises:
-            LeaseLost: another writer owns the dataset, or it is being deleted.
-        """
+        """Store that labels may have rows, so that a deletion of the dataset finds these rows."""
         self._write(dataset, lease, [_noted(first, count)])
 
     def commit_upload(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
-        """End an upload as SUCCEEDED, and commit the new totals.
-
-        Raises:
-            LeaseLost: another worker owns the dataset, or it is being deleted.
-        """
+        """End an upload as SUCCEEDED, and commit the new totals."""
         actions = [
             DatasetRow.status.set(SUCCEEDED),
             DatasetRow.available.set(True),
@@ -141,11 +118,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions, UPLOADING, SUCCEEDED)
 
     def commit_addition(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
-        """Commit the totals after a single addition, and end the lease.
-
-        Raises:
-            LeaseLost: another writer owns the dataset, or it is being deleted.
-        """
+        """Commit the totals after a single addition, and end the lease."""
         # One write, so that readers see all of the addition or nothing.
         actions = [*self._totals(addition), DatasetRow.lease_until.set(0)]
         self._write(dataset, lease, actions)
@@ -153,17 +126,9 @@ class DatasetLeases:
     def commit_correction(
         self, dataset: Dataset, lease: Lease, addition: Addition, dropped: int = 0
     ) -> None:
-        """Commit a correction with its new totals and layouts, and end the lease.
+        """Commit a correction with its totals and layouts, and end the lease.
 
-        Args:
-            dataset: the corrected dataset.
-            lease: the lease of the correction.
-            addition: the new totals. Changed layouts have the fence of the lease.
-            dropped: id of a removed label; 0 for none. It is stored, so that a deletion of the
-                dataset finds its row.
-
-        Raises:
-            LeaseLost: another writer owns the dataset, or it is being deleted.
+        The id of a removed label, `dropped`, is stored, so that a deletion of the dataset finds it.
         """
         actions = [
             *self._totals(addition),
@@ -175,11 +140,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_bytes(self, dataset: Dataset, lease: Lease, size_bytes: int) -> None:
-        """Store the dataset's size in bytes after images were removed, and end the lease.
-
-        Raises:
-            LeaseLost: another writer owns the dataset, or it is being deleted.
-        """
+        """Store the dataset's size in bytes after images were removed, and end the lease."""
         actions: list[Action] = [
             DatasetRow.size_bytes.set(size_bytes),
             DatasetRow.lease_until.set(0),
@@ -187,11 +148,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:
-        """Make renamed labels visible by storing the fences of their names; end the lease.
-
-        Raises:
-            LeaseLost: another writer owns the dataset, or it is being deleted.
-        """
+        """Make renamed labels visible by storing the fences of their names; end the lease."""
         actions: list[Action] = [
             DatasetRow.counts.set(dump_counts(counts)),
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),
@@ -200,11 +157,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def fail_upload(self, owned: OwnedDataset, message: str) -> None:
-        """End an upload as FAILED. Data of earlier uploads stays available.
-
-        Raises:
-            LeaseLost: another worker owns the dataset, or it is being deleted.
-        """
+        """End an upload as FAILED. Data of earlier uploads stays available."""
         actions = [
             DatasetRow.status.set(FAILED),
             DatasetRow.message.set(message),
@@ -247,11 +200,6 @@ class DatasetLeases:
         """Acquire the lease of a row if it is free.
 
         If the row has this call's owner already, the write was a retry, and has succeeded.
-
-        Args:
-            row: row with its key.
-            condition: further condition.
-            more: further changes in the same write.
         """
         owner = secrets.token_hex(8)
         # One write changes lease and fence, so no two owners ever have the same fence.

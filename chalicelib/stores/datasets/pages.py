@@ -46,14 +46,7 @@ class _Places:
 
 
 def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[DatasetRow]:
-    """Return a page of an owner's datasets, sorted by id.
-
-    Args:
-        owner: partition key of the datasets.
-        offset: position of the first row, from 0.
-        count: number of rows.
-        now: the current time, in milliseconds since 1970.
-    """
+    """Return a page of an owner's datasets, sorted by id."""
     places = _read_places(owner) if offset >= SPACING else _Places(owner, 0, {})
     position, before = places.nearest(offset)
     start = _skip(owner, before, offset - position)
@@ -84,11 +77,7 @@ def delete_places(owner: str) -> None:
 
 
 def _skip(owner: str, before: int, count: int) -> int | None:
-    """Return the id of the row that comes `count` rows after the row with id `before`.
-
-    Returns:
-        The id; None if there are fewer rows.
-    """
+    """Return the id that comes `count` rows after `before`; None if there are fewer rows."""
     while count:
         response = DatasetRow._get_connection().query(
             owner,

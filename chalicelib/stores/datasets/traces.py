@@ -64,12 +64,7 @@ class TraceStore:
 
 
 def committed(found: list[LeftTraces], last: int) -> list[LeftTraces]:
-    """Return the records of committed corrections, oldest first.
-
-    Args:
-        found: all records of a dataset.
-        last: fence of the last correction in the dataset's row.
-    """
+    """Return the records of committed corrections, oldest first."""
     by_fence = {one.fence: one for one in found}
     chain: list[LeftTraces] = []
     while last in by_fence:

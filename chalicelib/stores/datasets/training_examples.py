@@ -44,12 +44,7 @@ class TrainingExamples:
         return [dataset, global_dataset]
 
     def read(self, model: Model, datasets: Sequence[Dataset]) -> TrainingTexts:
-        """Read the labelled texts that a model is trained on.
-
-        Args:
-            model: the model with its request.
-            datasets: the result of `datasets`. Their counts decide which examples are used.
-        """
+        """Read the labelled texts that a model is trained on."""
         collected = TrainingTexts(label_ids=self._label_ids(datasets[0]))
         for used in datasets:
             before = len(collected.texts)
@@ -80,21 +75,12 @@ class TrainingExamples:
         return found
 
     def unlabelled(self, dataset: Dataset) -> list[str]:
-        """Return the uploaded texts of a dataset without duplicates, for semi-supervised training.
-
-        Args:
-            dataset: the result of `unlabelled_dataset`. Its counts decide which texts are used.
-        """
+        """Return the uploaded texts, without duplicates, for semi-supervised training."""
         examples = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         return list(dict.fromkeys(example.name for example in examples))[:MAX_UNLABELLED]
 
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
-        """Read the labelled images that a model is trained on.
-
-        Args:
-            model: the model with its request.
-            datasets: the result of `datasets`. Their counts decide which examples are used.
-        """
+        """Read the labelled images that a model is trained on."""
         labels: list[str] = []
         groups = PictureGroups(model.type)
         for used in datasets:

@@ -71,11 +71,7 @@ class _ParallelWriter:
     def put(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example]
     ) -> list[tuple[int, int]]:
-        """Write examples in chunks of about equal size, numbered from `number` on.
-
-        Returns:
-            The number and size of each chunk.
-        """
+        """Write examples in chunks of about equal size from `number` on; return their sizes."""
         ordered = sorted(examples, key=lambda example: example.example_id)
         count = -(-len(ordered) // CHUNK_EXAMPLES)
         written: list[tuple[int, int]] = []
@@ -103,11 +99,6 @@ class ChunkEditor:
 
     def write(self, edits: Sequence[SequenceEdit], fence: int, check: Callable[[], None]) -> None:
         """Write the new chunks and layouts of edits.
-
-        Args:
-            edits: the edits. The keys of replaced chunks are added to their `dead`.
-            fence: fence of the lease under which the dataset is changed.
-            check: called often; raises an error to stop.
 
         Raises:
             LeaseLost: another writer has written to the dataset.
@@ -181,11 +172,7 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the digest index stays usable after an edit, and which examples it lacks.
-
-        Returns:
-            Whether it stays usable, and digest and id of each example that it lacks.
-        """
+        """Return whether the index stays usable after an edit, and the entries that it lacks."""
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.known(edit.sequence)

@@ -50,13 +50,7 @@ class DigestIndex:
         self._search = ExampleSearch(examples)
 
     def find(self, sequence: ExampleSequence, count: int, digest: bytes) -> Example | None:
-        """Return the committed example with a digest, or None.
-
-        Args:
-            sequence: label and source of the example.
-            count: number of committed examples of the sequence.
-            digest: the value of `Example.digest`.
-        """
+        """Return the committed example with a digest, or None."""
         return self.find_all(sequence, count, [digest]).get(digest)
 
     def find_all(
@@ -97,13 +91,7 @@ class DigestIndex:
         return Known(entries, layout.covered, layout.unindexed)
 
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
-        """Add committed examples to the index; do nothing if earlier ones are missing in it.
-
-        Args:
-            sequence: label and source.
-            start: position in the sequence of the first example to add.
-            entries: digest and id of each example to add, in order of position.
-        """
+        """Add committed examples to the index; do nothing if earlier ones are missing in it."""
         # Otherwise a later lookup extends the index.
         known = self.known(sequence)
         if known.end == start and not known.unindexed:
@@ -128,13 +116,7 @@ class DigestIndex:
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return the ids that the index has for digests with the same beginning as `digest`.
-
-        Args:
-            sequence: label and source.
-            count: number of entries in the index.
-            digest: the digest.
-        """
+        """Return the ids that the index has for digests with the same beginning as `digest`."""
         sought = digest[:_DIGEST_BYTES]
         # Digests are distributed evenly, so the value of one predicts its position.
         middle = int.from_bytes(sought, "big") * count >> 8 * _DIGEST_BYTES

@@ -43,11 +43,6 @@ def stretches(
     """Yield the parts of ranges that make up one page of a list of examples.
 
     The list consists of the examples of all ranges, one range after the other.
-
-    Args:
-        ranges: the ranges, in order.
-        start: position of the page's first example in the list, from 0.
-        count: number of examples in the page.
     """
     position, end = 0, start + count
     for one in ranges:

@@ -88,9 +88,6 @@ class ExampleStore:
     ) -> bytes:
         """Write one chunk, unless a writer with a later fence has written it.
 
-        Returns:
-            The digests of the examples, concatenated.
-
         Raises:
             LeaseLost: a writer with a later fence has written the chunk.
         """
@@ -340,16 +337,7 @@ def _load(body: bytes, label_id: int) -> list[Example]:
 
 
 class ChunkWriter:
-    """Appends examples to the committed ones of a dataset. They are visible after the commit.
-
-    Args:
-        examples: store of the chunks.
-        dataset_id: dataset of the examples.
-        fence: fence of the lease under which the examples are written.
-        counts: committed counts by label id, in the order of the labels.
-        check: called before each write; raises an error to stop.
-        source: `upload` or `feedback`.
-    """
+    """Appends examples to the committed ones of a dataset. They are visible after the commit."""
 
     def __init__(
         self,

@@ -34,13 +34,6 @@ class FeatureRows:
     """Reads feature rows from the file or the bucket. Threads may share it."""
 
     def __init__(self, artifacts: ArtifactStore, row_bytes: int, local_bytes: int) -> None:
-        """Create an empty cache.
-
-        Args:
-            artifacts: the bucket.
-            row_bytes: size of a row in bytes.
-            local_bytes: maximum size of the temporary file in bytes.
-        """
         self._artifacts = artifacts
         self._row_bytes = row_bytes
         self._free = local_bytes // row_bytes
@@ -67,13 +60,7 @@ class FeatureRows:
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Record where in the bucket a row is, and write it to the file if there is space.
-
-        Args:
-            key: key of the row.
-            place: object in the bucket, and position of the row in it.
-            row: bytes of the row; None if they are not loaded.
-        """
+        """Record where in the bucket a row is, and write it to the file if there is space."""
         if key in self:
             return
         if row is None or not self._write(len(self._slots), row):

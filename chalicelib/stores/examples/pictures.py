@@ -29,14 +29,7 @@ class PictureStore:
         self._artifacts = artifacts
 
     def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
-        """Write an image file. Idempotent.
-
-        Args:
-            dataset_id: dataset of the image. The file is deleted with it.
-            digest: digest of the file, 32 hex digits.
-            content: the file as received.
-            content_type: image/png or image/jpeg, as detected.
-        """
+        """Write an image file. Idempotent."""
         self._clients.s3.put_object(
             Bucket=self._bucket,
             Key=_key(dataset_id, digest),
@@ -52,10 +45,6 @@ class PictureStore:
         self, dataset_id: int, wanted: Iterable[tuple[Item, str]]
     ) -> Iterator[tuple[Item, bytes | None]]:
         """Yield image files in order. Several files are read at the same time.
-
-        Args:
-            dataset_id: dataset of the images.
-            wanted: for each image, any value of the caller, and the digest (32 hex digits).
 
         Yields:
             The caller's value, and the bytes of the file; None for a missing file.
@@ -116,13 +105,7 @@ MAX_WAITING = 64
 
 
 class PictureWriter:
-    """Writes images in parallel. When its `with` block ends without an error, all are written.
-
-    Args:
-        pictures: store of the images.
-        dataset_id: dataset of the images.
-        stored: digests (32 hex digits) of images to skip, because they are already stored.
-    """
+    """Writes images in parallel. When its `with` block ends without an error, all are written."""
 
     def __init__(self, pictures: PictureStore, dataset_id: int, stored: AbstractSet[str]) -> None:
         self._pictures = pictures

@@ -36,14 +36,7 @@ class ThumbnailStore:
         self._artifacts = artifacts
 
     def put(self, dataset_id: int, digest: str, content: bytes, size: PictureSize) -> None:
-        """Write a thumbnail. Idempotent.
-
-        Args:
-            dataset_id: dataset of the image.
-            digest: digest of the image file, 32 hex digits.
-            content: the thumbnail as a JPEG file.
-            size: size of the original image.
-        """
+        """Write a thumbnail. Idempotent."""
         self._clients.s3.put_object(
             Bucket=self._bucket,
             Key=thumbnail_key(dataset_id, digest),

@@ -83,13 +83,6 @@ class Downloader:
     ) -> None:
         """Set the rules for all downloads.
 
-        Args:
-            allowed: entries of an AllowList, which may be reached although they are not public.
-            connect_timeout_seconds: maximum time to connect to one address.
-            resolver: resolves host names like socket.getaddrinfo; called once per URL.
-            tls: settings of the certificate check; None for those of the system.
-            check_seconds: maximum time of `check`, including redirects.
-
         Raises:
             ValueError: an entry of the allow-list is not valid.
         """
@@ -103,11 +96,6 @@ class Downloader:
         """Check that a file can be read from a URL, within ten seconds.
 
         Address, status, announced size and first bytes are checked.
-
-        Args:
-            url: http or https URL without credentials.
-            max_bytes: maximum size of the file.
-            what: name of the file in error texts.
 
         Returns:
             Name, size and first bytes of the file.
@@ -130,16 +118,9 @@ class Downloader:
         what: str = "the dataset",
         check: Callable[[], None] = lambda: None,
     ) -> Fetched:
-        """Download a file.
+        """Download a file to the current position of `target`.
 
-        Args:
-            url: http or https URL without credentials.
-            target: is written from its current position. After an error it may contain a part of
-                the file.
-            max_bytes: maximum size of the file, whatever size the server announces.
-            total_seconds: maximum time of the download.
-            what: name of the file in error texts.
-            check: called at least once per second; raises an error to stop.
+        After an error, the target may contain a part of the file.
 
         Returns:
             Name and size of the file.
@@ -172,11 +153,6 @@ class Downloader:
 
     def post(self, url: str, content: Content, seconds: float) -> int:
         """Post a body to a URL that `check_address` accepts. Redirects are not followed.
-
-        Args:
-            url: the URL.
-            content: body and headers.
-            seconds: maximum time of the call.
 
         Returns:
             The status of the response. Its body is not read.
@@ -346,14 +322,7 @@ def _read_size(answer: _Answer, max_bytes: int) -> int | None:
 def _read_body(
     answer: _Answer, limit: int, size_bytes: int | None, *, is_whole: bool
 ) -> Iterator[bytes]:
-    """Yield the body in chunks until it ends or `limit` bytes were read.
-
-    Args:
-        answer: a response whose body has not been read.
-        limit: stop after this many bytes. The last chunk may exceed it.
-        size_bytes: length that the server announced; None without one.
-        is_whole: whether to raise an error if the body has another length than announced.
-    """
+    """Yield the body in chunks until it ends or `limit` bytes were read."""
     done_bytes = 0
     while done_bytes < limit and done_bytes != size_bytes:
         wanted_bytes = _CHUNK_BYTES if size_bytes is None else size_bytes - done_bytes

@@ -181,12 +181,7 @@ class ModelDownloads:
                 left.cancel()
 
     def _read(self, key: str, asked: str = "") -> bytes:
-        """Return an object or a range of it; retry if the connection breaks.
-
-        Args:
-            key: key of the object.
-            asked: value of the Range header; "" for the whole object.
-        """
+        """Return an object or a range of it; retry if the connection breaks."""
         wanted = {"Range": asked} if asked else {}
         for _ in range(_TRIES - 1):
             try:

@@ -112,11 +112,7 @@ class _TimedReader(io.RawIOBase):
         return count
 
     def _receive(self, buffer: Any) -> int:
-        """Wait for the next bytes and store them in a buffer.
-
-        Returns:
-            The number of bytes; 0 at the end.
-        """
+        """Wait for the next bytes, store them and return their number; 0 at the end."""
         while True:
             self._check()
             self._socket.settimeout(self._deadline.remaining(CHECK_SECONDS))
@@ -145,12 +141,6 @@ def open_socket(
     address: str, location: Location, tls: ssl.SSLContext | None, limit: float
 ) -> socket.socket:
     """Connect to an IP address.
-
-    Args:
-        address: numeric IP address.
-        location: has the port, and the host name that the certificate must match.
-        tls: settings of the certificate check; None for a connection without TLS.
-        limit: maximum seconds for connecting, and again for the TLS handshake.
 
     Raises:
         OSError: the connection failed, or the certificate is not valid.
@@ -192,13 +182,6 @@ class Exchange:
         content: Content | None = None,
     ) -> None:
         """Send a request, and read status and headers of the response.
-
-        Args:
-            sock: a connected socket, which is closed with the exchange.
-            location: the requested URL.
-            deadline: until when the exchange must end.
-            check: called while waiting for bytes; raises an error to stop.
-            content: body to POST; None for a GET request.
 
         Raises:
             DownloadFailed: the server sends too slowly.

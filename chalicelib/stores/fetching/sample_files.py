@@ -31,12 +31,6 @@ class SampleFiles:
     ) -> bytes:
         """Return the bytes of a sample. The size of a sample in the call is not checked here.
 
-        Args:
-            sample: bytes, or a location with the account of the caller.
-            max_bytes: maximum size of a file at a location.
-            what: name of the sample in error texts.
-            seconds: maximum time of a download.
-
         Raises:
             DownloadFailed: the location cannot be read; the message says why.
             TooLarge: the file is above the limit.

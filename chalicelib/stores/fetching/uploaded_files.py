@@ -102,12 +102,6 @@ class UploadedFileStore:
     ) -> None:
         """Copy a file, or its first bytes, into an open file.
 
-        Args:
-            uploaded: the file to read.
-            target: is written from its current position.
-            length: number of bytes to copy; None for all.
-            check: called for each megabyte; raises an error to stop.
-
         Raises:
             DownloadFailed: the file was overwritten or deleted.
         """
@@ -127,12 +121,7 @@ class UploadedFileStore:
             target.write(block)
 
     def claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Claim a file, so that no other call can use it.
-
-        Args:
-            uploaded: the file.
-            user: id of the object that uses the file, such as a batch. A later attempt at the same
-                call takes the file over.
+        """Claim a file for an object, so that no call but a later attempt of this one can use it.
 
         Raises:
             DownloadFailed: the file was claimed with another id.

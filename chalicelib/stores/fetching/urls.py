@@ -102,25 +102,14 @@ def _read_host(host: str) -> str:
 
 
 def clean_file_name(name: str) -> str:
-    """Return the last part of a path, without control characters and cut to 180 characters.
-
-    Args:
-        name: path or header value, with slashes or backslashes.
-
-    Returns:
-        The file name; may be empty.
-    """
+    """Return the last part of a path, without control characters, cut to 180 characters."""
     last = re.split(r"[/\\]", name)[-1]
     last = _CONTROL.sub("", last).strip()[-_MAX_NAME_CHARACTERS:]
     return "" if last in {".", ".."} else last
 
 
 def read_attachment_name(disposition: str | None) -> str:
-    """Return the file name in a Content-Disposition header; "" if there is none.
-
-    Args:
-        disposition: value of the header, in any of its notations; None without a header.
-    """
+    """Return the file name in a Content-Disposition header; "" if there is none."""
     if not disposition:
         return ""
     message = Message()
@@ -178,12 +167,7 @@ _SPECIAL_V6 = tuple(
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is a public one on the internet.
-
-    Returns:
-        False for private, local, shared, reserved and multicast addresses, and for IPv6 addresses
-            that contain an IPv4 address.
-    """
+    """Return whether an address is public; False for IPv6 addresses that contain an IPv4 one."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _SPECIAL_V4)
     if address.scope_id is not None or address not in _GLOBAL_V6:
@@ -223,13 +207,7 @@ class AllowList:
         self._rules = tuple(_read_rule(item.strip()) for item in items if item.strip())
 
     def permits(self, host: str, address: Address, port: int) -> bool:
-        """Return whether a connection is allowed, because the address is public or on the list.
-
-        Args:
-            host: host of the URL in lower case, without a final dot.
-            address: one address to which the host resolves.
-            port: port of the URL.
-        """
+        """Return whether a connection is allowed, because the address is public or on the list."""
         return is_public(address) or any(rule.opens(host, address, port) for rule in self._rules)
 
 

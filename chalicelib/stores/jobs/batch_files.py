@@ -53,11 +53,6 @@ class BatchFiles:
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
         """Write the lines of a part. Before them, write all their files as one object.
 
-        Args:
-            batch: the batch.
-            number: number of the part, from 0.
-            lines: the lines. They are read one at a time, so at most one file is in memory.
-
         Returns:
             The number of lines. A part without lines is not written.
         """
@@ -110,12 +105,6 @@ class BatchFiles:
 
     def put_result(self, batch: Batch, name: str, head: bytes, check: Callable[[], None]) -> int:
         """Join the answers of all answered parts in order, and write them as one object.
-
-        Args:
-            batch: the batch.
-            name: name of the result.
-            head: bytes before the first line.
-            check: called before each part of the S3 upload; raises an error to stop.
 
         Returns:
             The size of the result in bytes.
@@ -208,11 +197,7 @@ def result_name(batch: Batch, mark: object) -> str:
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Append a line's file to `file`, and its table cells to `cells` as a line of JSON.
-
-    Returns:
-        The line, with offset and length in `file` in place of its bytes.
-    """
+    """Append a line's file and cells to files; return the line with offset and length instead."""
     if line.cells is not None:
         row = json.dumps(line.cells, separators=(",", ":"))
         cells.write(row.encode() + b"\n")

@@ -42,7 +42,10 @@ _ROW_KEPT_SECONDS = 24 * 3600
 
 @translate_errors
 class BatchStore:
-    """Reads the rows of batches, and changes their state."""
+    """Reads the rows of batches, and changes their state.
+
+    Changes under a lease raise LeaseLost if another worker owns the step, or the batch has ended.
+    """
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -115,11 +118,7 @@ class BatchStore:
         return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 
     def renew(self, batch: Batch) -> None:
-        """Extend the lease of a step.
-
-        Raises:
-            LeaseLost: another worker owns the step, or the batch has ended.
-        """
+        """Extend the lease of a step."""
         self._update_owned(batch, self._lease.renewal(_row(batch)))
 
     def release(self, batch: Batch) -> None:
@@ -133,17 +132,7 @@ class BatchStore:
         month: str,
         warnings: Sequence[UploadWarning] = (),
     ) -> None:
-        """Store the number of lines, the month of the quota that they use, and warnings.
-
-        Args:
-            batch: the batch.
-            ends: for each part, the number of lines in it and all parts before; at least one part.
-            month: such as `2026-11`; "" if the lines do not count as predictions.
-            warnings: warnings about properties of the input that had to be guessed.
-
-        Raises:
-            LeaseLost: another worker owns the step, or the batch has ended.
-        """
+        """Store the number of lines, the month of the quota that they use, and warnings."""
         # OCR calls are not metered, so their batches have no month.
         counted = BatchRow.month.set(month) if month else BatchRow.month.remove()
         # Only parts of long texts have fewer lines, so most batches store no ends.
@@ -155,11 +144,7 @@ class BatchStore:
         self._update_owned(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Store that all parts are written, and the number of lines with reserved predictions.
-
-        Raises:
-            LeaseLost: another worker owns the step, or the batch has ended.
-        """
+        """Store that all parts are written, and the number of lines with reserved predictions."""
         actions = [BatchRow.is_prepared.set(True), BatchRow.covered.set(covered)]
         self._update_owned(batch, [*actions, *self._rested()])
 
@@ -170,13 +155,7 @@ class BatchStore:
         return self._update(batch, actions, is_ready)
 
     def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
-        """Store that a part is answered; return None if it already was, or the batch has ended.
-
-        Args:
-            batch: the batch.
-            number: number of the part, from 0.
-            failed: number of lines of the part that were answered with an error.
-        """
+        """Store that a part is answered; return None if it already was, or the batch has ended."""
         entry, token = part_entry(number, failed), secrets.token_hex(8)
         actions = [
             BatchRow.parts_done.add({entry}),
@@ -194,11 +173,7 @@ class BatchStore:
         return self._update(batch, actions, BatchRow.status == RUNNING)
 
     def succeed(self, batch: Batch, result: str, size_bytes: int) -> Batch:
-        """End a batch as SUCCEEDED, with a result that can be downloaded.
-
-        Raises:
-            LeaseLost: another worker owns the step, or the batch has ended.
-        """
+        """End a batch as SUCCEEDED, with a result that can be downloaded."""
         actions = [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]
         self._update_owned(batch, [*actions, *self._over(SUCCEEDED)], SUCCEEDED)
         ended = self.find(batch.account_id, batch.batch_id)

@@ -60,10 +60,7 @@ class CapacityStore:
         self._max_stored_bytes = settings.max_stored_bytes
 
     def reserve_upload(self, dataset: Dataset, size_bytes: int) -> str:
-        """Count an upload, and reserve its bytes, before it is accepted.
-
-        Returns:
-            The entry of the upload, for `cancel_upload`.
+        """Reserve the bytes of an upload before it is accepted; return its entry.
 
         Raises:
             TooManyOpen: too many uploads are running, or the account stores too much.
@@ -159,10 +156,6 @@ class CapacityStore:
     def check_version(self, account_id: str, size_bytes: int) -> None:
         """Raise an error if there is no space for another model version. Nothing is reserved.
 
-        Args:
-            account_id: the account.
-            size_bytes: expected size of the version.
-
         Raises:
             TooLarge: the account would store too much; the message names a version to delete.
         """
@@ -190,11 +183,6 @@ class CapacityStore:
 
         If the version of the sum is not `version` any more, a recount may already include this
         data. Then nothing is added, and the next check recounts.
-
-        Args:
-            account_id: the account.
-            version: what `read_version` returned before the data was written.
-            more_bytes: size of the added data; negative for deleted data.
         """
         row = AccountRow(account_id)
         stale: list[Action] = [AccountRow.room_version.add(1), AccountRow.counted_at.set(0)]
@@ -211,11 +199,6 @@ class CapacityStore:
 
     def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
         """Count a presigned form until it is used or expires.
-
-        Args:
-            account_id: the account.
-            upload_id: id of the form.
-            expires_at: when the form expires, in milliseconds since 1970.
 
         Raises:
             TooManyOpen: the account has the maximum number of unused forms.
@@ -278,12 +261,7 @@ class CapacityStore:
         return frozenset()
 
     def _alive(self, noted: Iterable[str], datasets: Iterable[Dataset]) -> Iterable[str]:
-        """Yield the entries of uploads that are running or about to start.
-
-        Args:
-            noted: entries in the account's row.
-            datasets: datasets of the account.
-        """
+        """Yield the entries of uploads that are running or about to start."""
         receipts = {d.receipt_id for d in datasets if d.status == UPLOADING}
         for text in noted:
             upload = OpenUpload.parse(text)
@@ -300,12 +278,7 @@ class CapacityStore:
         return both
 
     def _refuse(self, account_id: str, size_bytes: int) -> None:
-        """Raise the error of the limit that a call exceeds.
-
-        Raises:
-            TooManyOpen: a limit is exceeded.
-            StorageUnavailable: there is capacity again, so the caller can retry.
-        """
+        """Raise TooManyOpen if a limit is exceeded; StorageUnavailable if a retry may succeed."""
         row = find_row(AccountRow, account_id)
         running = len((row.uploads if row else None) or ())
         check_capacity(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)

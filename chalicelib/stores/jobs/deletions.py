@@ -126,11 +126,7 @@ class DeletionStore:
         try_update(row, actions, DeletionRow.status == RUNNING)
 
     def finish(self, deletion: Deletion) -> bool:
-        """Set a deletion SUCCEEDED, or WAITING while a presigned URL of a deleted image is valid.
-
-        Returns:
-            False if the deletion has ended, or `reopen` was called after this job began.
-        """
+        """Set a deletion SUCCEEDED or WAITING; return False if it has ended or was reopened."""
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         now = to_milliseconds(self._clock())
         is_waiting = deletion.urls_until > now
@@ -162,10 +158,6 @@ class DeletionStore:
         """Return unfinished deletions without a worker, so that the caller sends their jobs again.
 
         The current time is stored in each row, so that a simultaneous sweep does not return it.
-
-        Args:
-            older_than: deletions whose last message was sent after this time are not returned;
-                milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DeletionRow.nudged_at, older_than, now)

@@ -50,11 +50,7 @@ class GuardStore:
         return self._accounts.add_training(account_id, entry, limit)
 
     def guarding(self, dataset: Dataset) -> tuple[str, str] | None:
-        """Return a training that protects a dataset from deletion; remove stale entries.
-
-        Returns:
-            Model id and status of the training; None if no training protects the dataset.
-        """
+        """Return model id and status of a protecting training; remove stale entries."""
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         entries = current.training if current else frozenset()
         stale = self._left_over(dataset.account_id, entries)
@@ -68,10 +64,7 @@ class GuardStore:
         return None
 
     def oldest(self, dataset: Dataset) -> int | None:
-        """Return when the oldest training of a dataset was requested; None without trainings.
-
-        The time is in milliseconds since 1970.
-        """
+        """Return when the oldest training of a dataset was requested, in ms since 1970, or None."""
         if self.guarding(dataset) is None:
             return None
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)

@@ -34,11 +34,7 @@ class Heartbeat:
         self._thread.join()
 
     def check(self) -> None:
-        """Raise an error unless the lease is held.
-
-        Raises:
-            LeaseLost: another worker has the lease, or it has ended and cannot be renewed.
-        """
+        """Raise LeaseLost unless the lease is held or can be renewed."""
         is_over = time.monotonic() >= self._valid_until
         if self._lost or (is_over and not self._try_to_renew()):
             raise LeaseLost

@@ -30,12 +30,7 @@ def queue_name(settings: Settings, short: str) -> str:
 
 @contextmanager
 def retried_by_sweep(job: str, **ids: str | int) -> Iterator[None]:
-    """Log an error of the queue instead of raising it, because SweepService sends the job later.
-
-    Args:
-        job: kind of the job that is sent in the `with` block.
-        ids: ids for the log line.
-    """
+    """Log an error of the queue instead of raising it, because SweepService sends the job later."""
     try:
         yield
     except StorageUnavailable:
@@ -53,13 +48,7 @@ class Queues:
         self._urls: dict[str, str] = {}
 
     def send(self, short: str, job: Job, delay_seconds: int = 0) -> None:
-        """Send one job.
-
-        Args:
-            short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT or DELIVER.
-            job: the job of the message.
-            delay_seconds: seconds until workers can receive the message, 0 to 900.
-        """
+        """Send one job."""
         self._clients.sqs.send_message(
             QueueUrl=self._url(short), MessageBody=encode_job(job), DelaySeconds=delay_seconds
         )

@@ -39,14 +39,7 @@ class RowLease:
     def take(
         self, row: ExportRow | BatchRow, fence: int, attempts: int, more: Iterable[Action] = ()
     ) -> bool:
-        """Acquire the lease of a row; return False if its job has ended or has another owner.
-
-        Args:
-            row: row with its key. Afterwards it has all of its attributes.
-            fence: fence of the previous owner, as read before.
-            attempts: number of attempts, as read before.
-            more: further changes in the same write.
-        """
+        """Acquire the lease of a row; return False if its job has ended or has another owner."""
         kind, owner = type(row), secrets.token_hex(8)
         is_over = lease_is_over(kind.lease_until, to_milliseconds(self._clock()), self._longest)
         free = is_over & (kind.fence == fence)
@@ -84,7 +77,10 @@ JobT = TypeVar("JobT", bound=FileJob)
 
 @translate_errors
 class FileJobStore(ABC, Generic[JobT]):
-    """Jobs that write a file. Single conditional writes create, acquire and end a job."""
+    """Jobs that write a file. Single conditional writes create, acquire and end a job.
+
+    Changes under a lease raise LeaseLost if another worker owns the job, or it was deleted.
+    """
 
     _kinds: tuple[str | None, ...]
     """Kinds of rows that this store reads. Jobs of other kinds are in the same table."""
@@ -114,11 +110,7 @@ class FileJobStore(ABC, Generic[JobT]):
         return self._load(row) if is_mine else None
 
     def renew(self, job: JobT) -> None:
-        """Extend the lease.
-
-        Raises:
-            LeaseLost: another worker owns the job, or the job was deleted.
-        """
+        """Extend the lease."""
         row = self._row(job)
         self._change(row, job, self._lease.renewal(row))
 
@@ -128,11 +120,7 @@ class FileJobStore(ABC, Generic[JobT]):
         self._change(self._row(job), job, actions)
 
     def fail(self, job: JobT, message: str) -> None:
-        """End the job as FAILED.
-
-        Raises:
-            LeaseLost: another worker owns the job, or the job was deleted.
-        """
+        """End the job as FAILED."""
         self._end(job, FAILED, [ExportRow.message.set(message)])
 
     @abstractmethod
@@ -144,13 +132,7 @@ class FileJobStore(ABC, Generic[JobT]):
         """Return the job of a row."""
 
     def _create(self, row: ExportRow, created_at: datetime, expires_at: datetime) -> None:
-        """Store a new job as QUEUED.
-
-        Args:
-            row: row with its key and the members of its kind.
-            created_at: time of the call.
-            expires_at: when the file is deleted.
-        """
+        """Store a new job as QUEUED."""
         now, until = to_milliseconds(created_at), to_milliseconds(expires_at)
         row.status = QUEUED
         row.created_at = row.updated_at = row.nudged_at = now

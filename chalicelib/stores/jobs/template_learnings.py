@@ -42,11 +42,7 @@ class LearningStore(FileJobStore[TemplateLearning]):
         return [self._load(row) for row in rows]
 
     def finish(self, learning: TemplateLearning, result: Mapping[str, Any]) -> None:
-        """Store the result of a job, and end it as SUCCEEDED.
-
-        Raises:
-            LeaseLost: another worker owns the job, or the job was deleted.
-        """
+        """Store the result of a job, and end it as SUCCEEDED."""
         self._artifacts.put_json(_result_key(learning), dict(result))
         try:
             self._end(learning, SUCCEEDED)

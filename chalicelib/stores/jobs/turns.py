@@ -116,14 +116,6 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     """
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
-        """Store the dependencies.
-
-        Args:
-            turns: assigns turns to jobs.
-            queues: sends messages to workers.
-            clock: returns the current time.
-            limit: maximum number of running jobs of one account.
-        """
         self._turns = turns
         self._queues = queues
         self._clock = clock
@@ -176,10 +168,6 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         """Send a message for an account's next job, if the account was at its limit until now.
 
         Otherwise the job would start minutes later, when its delayed message arrives.
-
-        Args:
-            job: the job of the received message, which determines the lanes.
-            account_id: account whose job has just ended.
         """
         with retried_by_sweep(kind_of(job)):
             now, lanes = self._now(), self._lanes(job)

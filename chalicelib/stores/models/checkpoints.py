@@ -58,13 +58,7 @@ class CheckpointStore:
         return RunStart(from_milliseconds(document["begun_at"]), counts, corrections)
 
     def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
-        """Store the data with which a run begins, and return it.
-
-        Args:
-            model: the model.
-            datasets: the datasets of the run, as they are now.
-            now: the current time.
-        """
+        """Store the data with which a run begins, and return it."""
         counts = {
             str(dataset.dataset_id): [c.packed for c in dataset.counts] for dataset in datasets
         }

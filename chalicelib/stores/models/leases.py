@@ -38,7 +38,10 @@ class RunEnding:
 
 @translate_errors
 class ModelLeases:
-    """Acquires, renews, pauses and ends leases of training runs."""
+    """Acquires, renews, pauses and ends leases of training runs.
+
+    `renew`, `report`, `succeed` and `fail` raise LeaseLost if another worker owns the run.
+    """
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -71,20 +74,12 @@ class ModelLeases:
         return load_model(row)
 
     def renew(self, model: Model) -> None:
-        """Extend the lease of a run.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Extend the lease of a run."""
         until = to_milliseconds(self._clock()) + self._milliseconds
         self._write(model, [ModelRow.lease_until.set(until)])
 
     def report(self, model: Model, progress: float, epochs: int) -> None:
-        """Store the finished epochs of a run, and its progress, 0 to 1, if that has increased.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Store the finished epochs of a run, and its progress, 0 to 1, if that has increased."""
         actions: list[Action] = [ModelRow.epochs.set(epochs)]
         # A resumed run starts below the progress that users have seen, which must not decrease.
         if progress > model.progress:
@@ -96,9 +91,6 @@ class ModelLeases:
 
         Returns:
             The versions that were removed from the list, because the model has too many.
-
-        Raises:
-            LeaseLost: another worker owns the run.
         """
         row = ModelRow(model.account_id, model.model_id)
         # Another version may be served or deleted meanwhile; then the list is read again.
@@ -134,21 +126,13 @@ class ModelLeases:
                 return [one for one in before.kept if one.folder not in folders]
 
     def _owned_versions(self, row: ModelRow, model: Model) -> KeptVersions:
-        """Read the row of a run and return the versions in it.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """Return the versions in the row of a run; raise LeaseLost if another worker owns it."""
         if not refresh(row) or (row.run, row.fence) != (model.run, model.fence):
             raise LeaseLost
         return row_versions(row)
 
     def fail(self, model: Model, message: str) -> None:
-        """End a run as FAILED. The served version stays the same.
-
-        Raises:
-            LeaseLost: another worker owns the run.
-        """
+        """End a run as FAILED. The served version stays the same."""
         actions: list[Action] = [
             ModelRow.status.set(FAILED),
             ModelRow.failure.set(message),
@@ -167,13 +151,6 @@ class ModelLeases:
     ) -> bool:
         """Put an unfinished run into the queue again.
 
-        Args:
-            model: the run, whose lease this worker holds.
-            turn: new turn of the run in its queue lane.
-            served_seconds: time that workers have spent on the run.
-            pause_seconds: time in which no worker may resume the run, because its parts are being
-                computed.
-
         Returns:
             False if another worker owns the run.
         """
@@ -189,13 +166,7 @@ class ModelLeases:
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
     def pause_lease(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
-        """Change how long a paused run waits for its parts; return False if it is not paused.
-
-        Args:
-            model: the run, with the fence of the worker that paused it.
-            seconds: time from now in which no worker may resume the run; 0 ends the pause.
-            progress: progress of the run; ignored if it would decrease.
-        """
+        """Change how long a paused run waits, 0 to end it; return False if it is not paused."""
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(seconds)),
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
@@ -220,13 +191,7 @@ class ModelLeases:
         try_update(row, [ModelRow.attempts.add(-1)], counted)
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
-        """Change the row under the lease; raise LeaseLost if another worker owns the run.
-
-        Args:
-            model: the run.
-            actions: the changes.
-            again: condition which is true if an earlier attempt of this write has succeeded.
-        """
+        """Change the row under the lease, or find the write done (`again`); raise LeaseLost."""
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):
             raise LeaseLost

@@ -47,12 +47,9 @@ class ModelStore:
         self._clock = clock
 
     def create(self, model: Model, *, is_hidden: bool = False) -> None:
-        """Store a new model as QUEUED.
+        """Store a new model as QUEUED, hidden until `show` is called if `is_hidden`.
 
-        Args:
-            model: the model.
-            is_hidden: hide the model until `show` is called. If that never happens, SweepService
-                deletes the model with its files.
+        SweepService deletes a model that stays hidden, with its files.
         """
         row = new_row(model)
         if is_hidden:
@@ -224,12 +221,6 @@ class ModelStore:
         """Return trainings whose message seems to be lost, so that the caller sends it again.
 
         The current time is stored in each row, so that a simultaneous sweep does not return it.
-
-        Args:
-            dead_before: trainings whose worker died are returned if their last message was sent
-                before this time, in milliseconds since 1970.
-            announced_before: like `dead_before`, for waiting trainings. Their message may still
-                be in the queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)
@@ -251,10 +242,6 @@ class ModelStore:
         """Return models whose deletion makes no progress, so that the caller sends its job again.
 
         The current time is stored in each row, so that a simultaneous sweep does not return it.
-
-        Args:
-            older_than: models whose last message was sent after this time are not returned;
-                milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(ModelRow.nudged_at, older_than, now)
@@ -262,11 +249,7 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Store now as the sending time of the message in each row that meets a condition.
-
-        Returns:
-            The models of these rows.
-        """
+        """Store now as sending time in each row that meets a condition; return their models."""
         actions: list[Action] = [ModelRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_model(row) for row in list(rows) if try_update(row, actions, condition)]

@@ -49,11 +49,7 @@ class _Lane:
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
-        """Choose the marks (acceptance times to store) of a lane: the first, then every n-th.
-
-        Args:
-            moments: acceptance times of all trainings in the lane, ascending.
-        """
+        """Choose the marks (acceptance times to store) of a lane: the first, then every n-th."""
         spacing = max(_SPACING, -(-len(moments) // _MOST_MARKS))
         marks = sorted(set(moments[::spacing]))
         return cls(len(moments), marks, [bisect_left(moments, mark) for mark in marks])
@@ -103,11 +99,7 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Store marks (acceptance times) of each lane with more than EXACT_PLACES trainings.
-
-        Returns:
-            Whether there is such a lane.
-        """
+        """Store marks (acceptance times) of long lanes; return whether there is such a lane."""
         now = to_milliseconds(self._clock())
         lanes = {}
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
@@ -135,25 +127,14 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _at_least(lane: _Lane | None, until: int | None) -> int:
-    """Return a lower bound of how many trainings in a lane were accepted before a time.
-
-    Args:
-        lane: the acceptance times stored for the lane; None if none are stored.
-        until: the time, in milliseconds since 1970; None to count all trainings.
-    """
+    """Return a lower bound of how many trainings in a lane were accepted before `until` (ms)."""
     if lane is None:
         return 0
     return lane.total if until is None else lane.nearest(until)[1]
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Return how many trainings in a lane were accepted before a time.
-
-    Args:
-        lane: the acceptance times stored for the lane; None to count all trainings.
-        key: the lane's partition in the index.
-        until: the time, in milliseconds since 1970; None to count all trainings.
-    """
+    """Return how many trainings in a lane were accepted before `until`, in ms; None for all."""
     if lane is None:
         return _count(key, ModelRow.accepted_at < until if until else None)
     if until is None:
@@ -164,12 +145,7 @@ def _place(lane: _Lane | None, key: str, until: int | None) -> int:
 
 
 def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
-    """Count the trainings in several lanes, up to `most`.
-
-    Args:
-        lanes: index partition of each lane, and the time before which to count; None for all.
-        most: stop at this number.
-    """
+    """Count trainings in lanes (partition, time before which to count), up to `most`."""
     count = 0
     for key, until in lanes:
         if count < most:

@@ -155,11 +155,6 @@ class RunFileStore:
     ) -> ModelView:
         """Queue a run with its files.
 
-        Args:
-            model: the model, with number and request of the run.
-            files: the files of the run.
-            enqueue: queues the run. It calls its argument, `files.store`, to write the files.
-
         Raises:
             DownloadFailed: another call has used the uploaded file.
         """

@@ -33,14 +33,7 @@ class RunParts:
     def write(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Write the parts of a stage.
-
-        Args:
-            model: the model with its run.
-            stage: name of the stage.
-            works: the parts in order.
-            shares: progress of the run at the start and at the end of the stage, 0 to 1.
-        """
+        """Write the parts of a stage."""
         for number, work in enumerate(works):
             content = {"dataset": work.dataset_id, "engine": work.engine, "items": [*work.items]}
             self._artifacts.put_json(part_key(model, stage, number), content)

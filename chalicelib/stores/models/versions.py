@@ -43,13 +43,7 @@ class ModelVersions:
         return self._artifacts.size(f"{_folder(model_id, version)}{ARTIFACT}")
 
     def document(self, model_id: str, version: str, name: str) -> Any:
-        """Return a document of a version; None if it does not exist.
-
-        Args:
-            model_id: the model.
-            version: folder of the version.
-            name: METRICS, CARD, SUSPECTS or EVALUATION.
-        """
+        """Return a document of a version (METRICS, CARD, SUSPECTS or EVALUATION), or None."""
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
 
     def suspects(self, model: Model) -> tuple[SuspectExample, ...] | None:
@@ -87,17 +81,9 @@ class ModelCards:
         self._models = models
 
     def change_all(self, account_id: str, dataset_id: int, change: Callable[[Any], Any]) -> bool:
-        """Apply a change to all documents of all models of a dataset.
+        """Change all documents of all models of a dataset: cards, reports and learning curves.
 
-        Args:
-            account_id: owner of the dataset.
-            dataset_id: the dataset.
-            change: converts a document: a card, suspects or an evaluation (an object whose
-                `object` names the kind), or a block of a learning curve (an array).
-
-        Returns:
-            False if a model was being trained or adjusted, whose new version may have unchanged
-                documents.
+        Return False if a new version, just being trained, may have unchanged documents.
         """
         is_complete = True
         for model in self._models.of_dataset(account_id, dataset_id):

@@ -36,15 +36,7 @@ def write_access(
     is_known: bool,
     operation: tuple[str, str] = (OTHER, ""),
 ) -> None:
-    """Write the log line of a request.
-
-    Args:
-        event: the event of the gateway.
-        answer: the answer in the form of the gateway.
-        seconds: time from the event to the answer.
-        is_known: whether the path is a route of the service.
-        operation: name of the operation that answered, and its family.
-    """
+    """Write the log line of a request."""
     context, status = event["requestContext"], int(answer["statusCode"])
     route = context["resourcePath"] if is_known else OTHER
     # One value for both versions of a path, because each value is billed as a separate metric.

@@ -73,10 +73,6 @@ class ListAnswer(Generic[Record]):
 def window(query: Mapping[str, str], largest: int) -> Window:
     """Return the part of a list that the query parameters `offset` and `count` select.
 
-    Args:
-        query: the query parameters.
-        largest: default and maximum of `count`.
-
     Raises:
         InvalidParameter: a value is negative or not a whole number, or `count` is 0.
     """
@@ -106,15 +102,7 @@ def scan_answer(
     record: Callable[[Item], Record],
     asked: Window,
 ) -> ListAnswer[Record]:
-    """Return a page with the results of a search, limited like `list_answer`.
-
-    Args:
-        items: the results.
-        positions: position of each result.
-        next_offset: position from which the search continues; None at the end of the list.
-        record: returns the record of a result.
-        asked: the part of the list that the call requests.
-    """
+    """Return a page with the results of a search, limited like `list_answer`."""
     records = _encoded(items, record)
     following = positions[len(records)] if len(records) < len(items) else next_offset
     answer = ScanRecord("list", records, UNSET if following is None else following)

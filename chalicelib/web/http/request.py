@@ -214,11 +214,6 @@ def read_fields(
 ) -> BodyFields:
     """Parse the body of a request into fields.
 
-    Args:
-        request: the request.
-        known: names of the declared fields and files. Others are ignored.
-        takes_urlencoded: whether URL-encoded forms are accepted, too.
-
     Raises:
         BadRequest: the body cannot be parsed.
         TooLarge: the body is over the limit.

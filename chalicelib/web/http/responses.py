@@ -37,12 +37,7 @@ def rate_limit_headers(usage: Usage) -> dict[str, str]:
 
 
 def next_link(request: ApiRequest, changes: Mapping[str, int]) -> dict[str, str]:
-    """Return the `Link` header to the next page: the URL of this call with other parameters.
-
-    Args:
-        request: the request.
-        changes: query parameters that change, with their new values.
-    """
+    """Return the `Link` header to the next page: the URL of this call with other parameters."""
     query = urlencode({**request.query, **changes})
     path = quote(request.path, safe="/%~:@!$&()*+,;=-._")
     return {"Link": f'<{request.base_url}{path}?{query}>; rel="next"'}
@@ -111,12 +106,7 @@ def error_headers(error: ServiceError) -> dict[str, str]:
 
 
 def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, Any]:
-    """Return the answer to HEAD: headers and length of the answer to GET. RFC 9110, 9.3.2.
-
-    Args:
-        answer: the answer to GET, in the form of the gateway.
-        has_length: whether to add Content-Length; False if GET could return another length.
-    """
+    """Return the answer to HEAD: headers and length of the answer to GET. RFC 9110, 9.3.2."""
     length = {"Content-Length": str(body_size(answer))} if has_length else {}
     headers = {**answer["headers"], **length}
     return {**answer, "headers": headers, "body": "", "isBase64Encoded": False}

@@ -45,13 +45,7 @@ SOURCES = ("data", "path", "datasetId")
 def one_source(
     call: Call, view: DatasetView | None, options: ReadingOptions = RECOGNISED
 ) -> UploadSource | DatasetView:
-    """Return the source of a call, which must be exactly one of a file, a URL and a dataset.
-
-    Args:
-        call: the call, with the file `data` or the field `path`.
-        view: the dataset that the call names; None for no dataset.
-        options: how the file is read.
-    """
+    """Return the source of a call, which must be exactly one of a file, a URL and a dataset."""
     sent, path = call.fields.files.get("data"), call.form.path
     # Several sources are refused rather than one ignored: it might be the wrong one.
     count = sum(one is not None for one in (sent, path, view))
@@ -87,12 +81,7 @@ def reading_options(call: Call) -> ReadingOptions:
 
 
 def sent_picture(call: Call, name: str | None) -> PictureFile:
-    """Return the image `data` of a form.
-
-    Args:
-        call: the call.
-        name: value of the field `name`; None if it was not sent.
-    """
+    """Return the image `data` of a form."""
     sent = call.fields.files.get("data")
     if sent is None:
         raise MissingParameter(

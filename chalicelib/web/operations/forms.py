@@ -80,11 +80,6 @@ def whole_number(sent: object) -> int | None:
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
     """Convert fields to a struct. Numbers and booleans may be texts, as in forms.
 
-    Args:
-        values: fields by name. Unknown ones are ignored.
-        form: the declared struct.
-        prefix: name of the field that contains these fields and a dot, for error texts.
-
     Raises:
         BadRequest: a field is missing or its value is not allowed.
     """

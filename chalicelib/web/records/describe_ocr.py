@@ -80,14 +80,7 @@ def ocr_answer(
     sample_id: str | UnsetType = UNSET,
     table_id: Callable[[int], UUID] = lambda _: uuid4(),
 ) -> OcrRecord:
-    """Return the record of the OCR answer for a document.
-
-    Args:
-        task: the OCR task.
-        found: the findings, in the order of the answer.
-        sample_id: `sampleId` of the request.
-        table_id: returns an id for a table without a name, given the table's number.
-    """
+    """Return the record of the OCR answer for a document."""
     blocks = _blocks(found.findings, table_id)
     items = [
         _item(task, finding, blocks.get(place)) for place, finding in enumerate(found.findings)
@@ -140,23 +133,14 @@ def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dic
 
 
 def _names(tables: Iterable[TableBlock], table_id: Callable[[int], UUID]) -> dict[int, str]:
-    """Return the name of each table by its number.
-
-    A table without a name gets a name made of its number and an id.
-    """
+    """Return the name of each table by number; without one, a name of its number and an id."""
     names = {table.number: table.table.name for table in tables}
     # The id keeps unnamed tables of several documents apart.
     return {number: name or f"table{number}_{table_id(number)}" for number, name in names.items()}
 
 
 def _item(task: str, finding: Finding, block: _Block | None) -> Any:
-    """Return the record of one finding.
-
-    Args:
-        task: the OCR task.
-        finding: the finding.
-        block: number and name of a pair or table; None for other findings.
-    """
+    """Return the record of one finding."""
     item = finding.item
     if isinstance(item, TextLine):
         attributes = TextAttributes(finding.page_number)
@@ -234,14 +218,6 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
 
 
 def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
-    """Return the record of a cell's row or column.
-
-    Args:
-        cell: the cell.
-        index: number of the row or column.
-        entities: entity of each header, by number of the row or column.
-        header: kind of the cells that are headers of such rows or columns. If `cell` is of this
-            kind, the record has no entity.
-    """
+    """Return the record of a cell's row or column."""
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

@@ -34,13 +34,7 @@ def members_since_2(record: Any) -> frozenset[str]:
 
 
 def record(kind: type[Record], value: object, /, **members: Any) -> Record:
-    """Return the record of a value.
-
-    Args:
-        kind: class of the record.
-        value: its attributes become the members of the same names, with times as text.
-        members: the members that have another name or form.
-    """
+    """Return the record of a value."""
     for name in kind.__struct_fields__:
         if name not in members and hasattr(value, name):
             found = getattr(value, name)

@@ -52,10 +52,6 @@ class Polls:
     def wait(self, poll: Poll, lock: threading.Lock) -> None:
         """Wait until one of the queues has a visible message or the time has passed.
 
-        Args:
-            poll: the waiting call.
-            lock: the lock around moto's data, held only during checks.
-
         Raises:
             ClientGone: the client has disconnected, so no message must be received for it.
         """

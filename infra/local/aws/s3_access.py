@@ -128,10 +128,6 @@ def _is_form(environ: dict[str, Any]) -> bool:
 def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
     """Check an uploaded form and return it; the body can be read again.
 
-    Args:
-        environ: WSGI environment with a body that can be rewound.
-        keys: key pair that must have signed the policy.
-
     Raises:
         Refused: signature, expiry or a condition does not hold.
     """
@@ -146,11 +142,6 @@ def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
 
 def check_policy(fields: dict[str, str], size: int, keys: KeyPair) -> None:
     """Check a form against its own policy.
-
-    Args:
-        fields: fields by lower-case name, with the bucket and without the file.
-        size: size of the file, in bytes.
-        keys: key pair that must have signed the policy.
 
     Raises:
         Refused: signature, expiry or a condition does not hold.

@@ -59,7 +59,6 @@ class SavedData:
     """The saved data that this run has started with."""
 
     def __init__(self, settings: Settings, folder: BackupFolder) -> None:
-        """Set the folder of the data, which `load` reads."""
         self._settings = settings
         self._folder = folder
         self.seal = ""

@@ -41,13 +41,6 @@ class FormChecks:
     """Checks forms that are sent to one bucket."""
 
     def __init__(self, path: str, bucket: str, keys: KeyPair) -> None:
-        """Check the forms of a bucket.
-
-        Args:
-            path: path of the bucket at the front.
-            bucket: name of the bucket.
-            keys: key pair that must have signed the policy of a form.
-        """
         self._path = path
         self._bucket = bucket
         self._keys = keys
@@ -63,12 +56,7 @@ class FormChecks:
         return adjusted
 
     def check(self, request: Any, begun: bytes) -> Error | None:
-        """Return the error for a refused form, or None if its policy is signed and allows the form.
-
-        Args:
-            request: the request, whose headers have arrived.
-            begun: the first FIELDS_BYTES of its body, or all of a shorter one.
-        """
+        """Return the error for a refused form; None if its policy is signed and allows it."""
         try:
             fields = _fields(request.headers.get("CONTENT_TYPE", ""), begun)
             # The file's own size is known at the end; only a form that is certainly too large
@@ -81,11 +69,7 @@ class FormChecks:
 
 
 def _fields(content_type: str, begun: bytes) -> dict[str, str]:
-    """Return the fields before the file of a form.
-
-    Raises:
-        Refused: the body is not a form with a file.
-    """
+    """Return the fields before the file of a form."""
     kind, options = parse_options_header(content_type)
     boundary = options.get("boundary", "").encode("utf-8", "replace")
     if kind != "multipart/form-data" or not boundary:
@@ -108,11 +92,7 @@ def _fields(content_type: str, begun: bytes) -> dict[str, str]:
 
 
 def _new_name(event: Field, fields: dict[str, bytes]) -> str:
-    """Add an empty field and return its name in lower case.
-
-    Raises:
-        Refused: the form has the field already.
-    """
+    """Add an empty field and return its name in lower case."""
     name = str(event.name).lower()
     # Two parsers might use different values of the same field.
     if name in fields:

@@ -58,12 +58,7 @@ class PublicAddress:
         return name in (*_LOOPBACK, self.bound_host)
 
     def caller(self, peer: str, headers: Sequence[tuple[str, str]]) -> str:
-        """Return the caller's address: the last address that is not a trusted proxy's.
-
-        Args:
-            peer: address of the connection's other end.
-            headers: headers as sent.
-        """
+        """Return the caller's address: the last address that is not a trusted proxy's."""
         given = [value for name, value in headers if name.lower() == "x-forwarded-for"]
         hops = [hop.strip() for hop in ",".join(given).split(",")]
         # Each proxy appends the address that it saw, so only the end of the list can be trusted.
@@ -77,10 +72,6 @@ class PublicAddress:
 
 def read_public_address(environment: Mapping[str, str], bound_host: str) -> PublicAddress | None:
     """Read the public address from the environment; None if none is set.
-
-    Args:
-        environment: variables of the process.
-        bound_host: address that the front is bound to.
 
     Raises:
         WrongAddress: the public URL or a trusted proxy cannot be read.

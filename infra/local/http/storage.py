@@ -65,11 +65,7 @@ def is_storage_path(path: str) -> bool:
 
 
 def safe_headers(disposition: str = "") -> Headers:
-    """Return the headers of every answer below /storage/.
-
-    Args:
-        disposition: the storage's Content-Disposition, used if it declares an attachment.
-    """
+    """Return the headers of every answer below /storage/; a disposition may be an attachment."""
     is_attachment = disposition.partition(";")[0].strip().lower() == _ATTACHMENT
     given = disposition if is_attachment else _ATTACHMENT
     return [("Content-Disposition", given), *SAFE_HEADERS]
@@ -91,13 +87,6 @@ class Storage:
     """A WSGI application that passes presigned requests to the storage."""
 
     def __init__(self, settings: Settings, public: PublicAddress, keys: KeyPair) -> None:
-        """Create the application for the bucket in the settings.
-
-        Args:
-            settings: endpoint and bucket; the origins whose pages may read answers.
-            public: address for which the URLs are signed.
-            keys: key pair that signs.
-        """
         self._endpoint = urlsplit(str(settings.endpoint_url))
         self._bucket = settings.bucket
         self._region = settings.region
@@ -123,12 +112,7 @@ class Storage:
     def _pass(
         self, request: StorageRequest, environ: dict[str, Any], start_response: Respond
     ) -> Iterable[bytes]:
-        """Pass a presigned request to the storage.
-
-        Raises:
-            Refused: the request is not presigned, or its signature does not allow it.
-            OSError, HTTPException: the storage does not answer.
-        """
+        """Pass a presigned request to the storage."""
         if request.method == "OPTIONS":
             return self._preflight(environ, start_response)
         if "authorization" in request.headers:
@@ -171,11 +155,7 @@ class Storage:
         return stream
 
     def _check_url(self, request: StorageRequest) -> str:
-        """Check a presigned URL and return the parameters that the storage may see.
-
-        Raises:
-            Refused: the URL is not a signed, unexpired URL of an object.
-        """
+        """Check a presigned URL and return the parameters that the storage may see."""
         query = parse_qs(request.query, keep_blank_values=True)
         key = request.path.removeprefix(f"{self._path}/")
         # A request without a key, or with parameters such as `list-type`, is for a listing or a
@@ -200,11 +180,7 @@ class Storage:
         return "&".join(pair for pair in pairs if pair.lower().startswith(_PASSED_PREFIX))
 
     def _slot(self, answer: HTTPResponse) -> Callable[[], None]:
-        """Reserve a slot if a download is large; return the function that releases the slot.
-
-        Raises:
-            Refused: too many large downloads are running.
-        """
+        """Reserve a slot for a large download; return the function that releases it."""
         if (answer.length or 0) <= _LARGE_BYTES:
             return lambda: None
         if not self._large.acquire(blocking=False):

@@ -65,11 +65,7 @@ class Telemetry:
             self.folder.mkdir(mode=0o700)
 
     def start(self, process: str) -> Callable[[], None]:
-        """Measure this process; call before its work begins.
-
-        Returns:
-            A function that sends the data that has not been sent yet.
-        """
+        """Measure this process from now on; return a function that sends what is not sent yet."""
         if self.has_metrics:
             os.environ[FOLDER_VARIABLE] = str(self.folder)
             from infra.local.telemetry.recording import record_metrics

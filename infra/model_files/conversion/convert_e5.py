@@ -93,11 +93,7 @@ def is_kept(piece: str) -> bool:
 
 
 def kept_ids(vocabulary: list[list[Any]]) -> Ints:
-    """Return the ids of the kept entries, in order: special entries, and text in `WRITING` only.
-
-    Args:
-        vocabulary: entries with their scores, as in `tokenizer.json`.
-    """
+    """Return the ids of the kept entries, in order: special entries, and text in `WRITING` only."""
     # The last entry is the mask token of the training, which occurs in no text.
     ids = [
         place

@@ -64,11 +64,7 @@ class MpnetWeights:
 
 
 def distance_table(buckets: Singles) -> Singles:
-    """Return the attention bias for token distances from -127 to 127, float32 (heads, 255).
-
-    Args:
-        buckets: bias by bucket of distances, float32 (32, heads).
-    """
+    """Return the attention bias for token distances from -127 to 127, float32 (heads, 255)."""
     distances = range(1 - MAX_TOKENS, MAX_TOKENS)
     return np.ascontiguousarray(buckets[[_bucket(distance) for distance in distances]].T)
 

@@ -84,11 +84,7 @@ class _GraphConversion:
             self._convert(node)
 
     def value(self, source: str) -> _Value:
-        """Return the value of a node of the published graph.
-
-        Raises:
-            BrokenFile: the graph has no such node.
-        """
+        """Return the value of a node of the published graph."""
         try:
             return self._values[source]
         except KeyError as error:

@@ -34,11 +34,7 @@ def remove_shapes(graph: onnx.GraphProto) -> None:
 
 
 def tokens_of(model: onnx.ModelProto) -> list[str]:
-    """Return the token of each column of the structure output.
-
-    Raises:
-        BrokenFile: the list is not the expected one.
-    """
+    """Return the token of each column of the structure output."""
     # The graph lists 28 tokens. The columns also have a token of the beginning, before these, and
     # one of the end, after them. The opening tag of a plain cell is moved to the end, with its
     # closing tag.

@@ -59,11 +59,7 @@ def write_early_states(base: Path, layers: Sequence[int], result: Path) -> None:
 
 
 def _leading_to(source: onnx.GraphProto, names: Sequence[str]) -> list[onnx.NodeProto]:
-    """Return the nodes that are needed to compute the named outputs, in order.
-
-    Raises:
-        BrokenFile: an output is missing.
-    """
+    """Return the nodes that are needed to compute the named outputs, in order."""
     wanted, found = set(names), []
     for node in reversed(source.node):
         if wanted.intersection(node.output):

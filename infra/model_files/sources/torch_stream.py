@@ -62,11 +62,7 @@ class _Unpickler(pickle.Unpickler):
     """Reads a pickle that consists of a table of tensors and nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the class or function for a name.
-
-        Raises:
-            BrokenFile: a table of tensors does not need this name.
-        """
+        """Return the class or function for a name."""
         if (module, name) == ("collections", "OrderedDict"):
             return collections.OrderedDict
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
@@ -78,11 +74,7 @@ class _Unpickler(pickle.Unpickler):
         )
 
     def persistent_load(self, pid: Any) -> _Storage:
-        """Return the storage that a tensor refers to.
-
-        Raises:
-            BrokenFile: the reference has another form.
-        """
+        """Return the storage that a tensor refers to."""
         match pid:
             case ("storage", str(dtype), str(key), str(), int(count), None) if (
                 dtype in _TYPES.values() and count >= 0

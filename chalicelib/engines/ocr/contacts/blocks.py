@@ -24,12 +24,7 @@ _ICON = re.compile(r"(?:[A-Za-z©®@°?]\W?|\W{1,2}) (?=\d)")
 def address_blocks(
     pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Join the text pieces that are lines of one address; return addresses and other pieces.
-
-    Args:
-        pieces: pieces without phone numbers, mail and web addresses.
-        check: called regularly; raises to stop.
-    """
+    """Join the text pieces that are lines of one address; return addresses and other pieces."""
     blocks = _Blocks(dict(part for piece in pieces for part in _parts(piece)), check)
     found = list(blocks.found())
     taken = {piece for one in found for piece in one.pieces}

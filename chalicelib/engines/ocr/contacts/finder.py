@@ -30,10 +30,6 @@ def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Co
 
     Every line with two or more letters or digits is part of exactly one contact. A contact of no
     known kind has the kind OTHER.
-
-    Args:
-        page: the page as read.
-        check: called regularly; raises to stop.
     """
     found, rest = find_exact(pieces_of(page.lines), check)
     blocks, rest = address_blocks(rest, check)
@@ -57,13 +53,7 @@ def as_contact(found: EntityMatch) -> Contact:
 def tag_names(
     rest: Sequence[CardPiece], found: Sequence[EntityMatch], check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Tag pieces without an exact format as person, organisation, title or other text.
-
-    Args:
-        rest: pieces without numbers, mail addresses, web addresses and postal addresses.
-        found: contacts found so far; mail and web addresses among them hint at names.
-        check: called regularly; raises to stop.
-    """
+    """Tag pieces without an exact format as person, organisation, title or other text."""
     parts: list[CardPiece] = []
     for piece in rest:
         check()

@@ -51,11 +51,7 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return the tag that the label words at a text's end give to the number after it.
-
-    Returns:
-        The tag, or None, and the index at which the label words begin.
-    """
+    """Return the tag that the label words at a text's end give to a number, and their start."""
     window = max(0, len(text) - settings.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
     names: list[str] = []
@@ -71,11 +67,7 @@ def tag_before(text: str) -> tuple[str | None, int]:
 
 
 def tag_after(text: str) -> tuple[str | None, int]:
-    """Return the tag that the first word of a text gives to the number before it.
-
-    Returns:
-        The tag, or None, and the index after the label word.
-    """
+    """Return the tag that a text's first word gives to the number before it, and its end."""
     match = _AFTER.match(text[: settings.LABEL_WINDOW])
     if match is None:
         return None, 0

@@ -47,7 +47,6 @@ class Neighbours:
     """Finds the pieces near a piece, in a time that hardly depends on the number of pieces."""
 
     def __init__(self, pieces: Sequence[CardPiece]) -> None:
-        """Sort the pieces of a page by position."""
         self._pieces = sorted(pieces, key=lambda piece: piece.place.min_y)
         rows = [
             (one.place.min_x, one.place.min_y, one.place.max_x, one.place.max_y, one.height)

@@ -45,14 +45,7 @@ Group = tuple[CardPiece, ...]
 def name_entities(
     pieces: Sequence[CardPiece], clues: Clues, usual: float, check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Tag each piece, or group of pieces, as person, organisation, title or other text.
-
-    Args:
-        pieces: pieces that are not part of a number or address.
-        clues: hints to names in mail and web addresses.
-        usual: height of the letters of most lines of the page, in pixels.
-        check: called regularly; raises to stop.
-    """
+    """Tag each piece, or group of pieces, as person, organisation, title or other text."""
     if not pieces:
         return []
     judge = _Judge(pieces, clues, usual)
@@ -79,11 +72,6 @@ def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
     """Return the group with the best score, and further groups with high scores.
-
-    Args:
-        tag: tag of the chosen groups.
-        scored: score and pieces of each group.
-        floors: minimum score of the first group, and of further groups.
 
     Returns:
         The chosen groups, and the groups that share no piece with them.

@@ -34,19 +34,11 @@ class VirtualTexts:
     """The texts of each kind on one page. Each search runs only once."""
 
     def __init__(self, page: ReadPage, check: CancelCheck = never_cancel) -> None:
-        """Store the page. Searches run later, on demand."""
         self._page = page
         self._check = check
 
     def find(self, kind: str) -> tuple[Contact, ...]:
-        """Return the texts of one kind, by descending confidence, then in reading order.
-
-        Args:
-            kind: one of domain.form_template.VIRTUAL_KEYS.
-
-        Raises:
-            KeyError: the kind does not exist.
-        """
+        """Return the texts of one of VIRTUAL_KEYS, the most confident first, in reading order."""
         tags = _TAGS[kind]
         found = [one for one in self._source(kind) if one.tag in tags]
         found.sort(key=lambda one: (_rank(one), one.pieces[0].order))

@@ -52,12 +52,7 @@ _DEEP = 4.0
 def arrange(
     runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Block]:
-    """Group the runs of a page into blocks, in reading order.
-
-    Args:
-        runs: runs of one page that was rotated upright; they may overlap.
-        is_exact: whether the runs come from a text layer.
-        places: boxes of tables, which are numbered after the runs.
+    """Group the runs of a page into blocks, in reading order; `places` are boxes of tables.
 
     Returns:
         Blocks that contain each run once. A run across a gutter is split. Vertical text is last.

@@ -105,13 +105,9 @@ def level_pieces(
 ) -> list[Piece]:
     """Rotate the runs of a page so that its lines are horizontal, and split them at wide gaps.
 
-    Args:
-        lines: the runs.
-        slope: slope of the page, in radians.
-        is_exact: whether boxes are as high as the font, and no run crosses a gutter. Otherwise
-            boxes are only as high as the ink, and are extended to the height of a capital and the
-            depth of a descender.
-        places: boxes of tables, which become pieces after those of the runs.
+    Boxes of a text layer (`is_exact`) are as high as the font, and none crosses a gutter. Others
+    are as high as the ink, and are extended to the height of a capital and the depth of a
+    descender.
     """
     level = _Turn(slope)
     pieces: list[Piece] = []
@@ -272,11 +268,7 @@ def _common(one: list[Interval], other: list[Interval], least: float) -> list[In
 def _without_ends(
     strips: list[_Strip], height: float
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Split off the page header and the page number.
-
-    Returns:
-        Pieces of the header, of the rest, and of the page number.
-    """
+    """Split off the page header and the page number; return header, rest and page number."""
     first, last = 0, len(strips)
     if len(strips) > 2 and strips[0].is_row:
         first = int(strips[1].top - strips[0].bottom > _APART * height)

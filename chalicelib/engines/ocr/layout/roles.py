@@ -44,12 +44,7 @@ _PAGE_NUMBER = re.compile(
 def block_roles(
     pages: Sequence[Sequence[WrittenBlock]], heights: Sequence[float]
 ) -> list[list[Role]]:
-    """Return the role of each block of each page.
-
-    Args:
-        pages: the blocks of each page.
-        heights: height of each page, in the unit of the blocks' boxes.
-    """
+    """Return the role of each block of each page."""
     levels = iter(heading_levels([block for page in pages for block in page]))
     roles: list[list[Role]] = [[HEADING if next(levels) else BODY for _ in page] for page in pages]
     usual = _usual_height([block for page in pages for block in page])
@@ -82,13 +77,7 @@ def _edge_role(block: WrittenBlock, height: float) -> Role | None:
 def _are_running(
     blocks: Sequence[WrittenBlock], places: Sequence[tuple[int, int]], heights: Sequence[float]
 ) -> bool:
-    """Return whether blocks with equal words are the header or footer of several pages.
-
-    Args:
-        blocks: blocks at an edge of their page.
-        places: number of the page, and of the block on the page, for each block.
-        heights: height of each page.
-    """
+    """Return whether blocks with equal words are the header or footer of several pages."""
     pages = [page for page, _ in places]
     if len(set(pages)) < max(2, _LEAST_PAGES * len(heights)):
         return False

@@ -71,9 +71,6 @@ def choose_captions(
 ) -> dict[str, tuple[RankedCaption, ...]]:
     """Choose captions for all entities at once. No two entities have the same caption.
 
-    Args:
-        ranked: the possible captions of each entity, the best first.
-
     Returns:
         The captions of each entity that has any. Each further caption of an entity is in an
         example that has none of the previous ones.

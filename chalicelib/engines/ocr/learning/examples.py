@@ -81,13 +81,7 @@ class LearningExample:
 def prepare_example(
     pages: Iterable[PackedPage], values: Mapping[str, str], check: Callable[[], None]
 ) -> LearningExample:
-    """Find the values of a document on its pages, and the texts near them.
-
-    Args:
-        pages: the pages of the document.
-        values: the value of each entity.
-        check: raises when the work must stop.
-    """
+    """Find the values of a document on its pages, and the texts near them."""
     packed, near, words = tuple(pages), _Near(values, check), ""
     for page in packed:
         check()

@@ -162,12 +162,6 @@ class PageTexts:
     """The texts of a page, prepared for searching many values."""
 
     def __init__(self, segments: Sequence[LineSegment], *, is_exact: bool) -> None:
-        """Split the texts into words.
-
-        Args:
-            segments: segments of the page.
-            is_exact: whether they come from a text layer, which has no misread characters.
-        """
         self.segments = segments
         self._is_exact = is_exact
         self._words = [_words(segment.text) for segment in segments]
@@ -178,9 +172,6 @@ class PageTexts:
 
     def find(self, value: str) -> list[ValuePlace]:
         """Find a value on the page.
-
-        Args:
-            value: the value that a person wrote down.
 
         Returns:
             Places with the same letters and digits. If there are none, places with another format;
@@ -214,15 +205,7 @@ class PageTexts:
         numbers: tuple[int, ...],
         parts: tuple[LineSegment, ...],
     ) -> ValuePlace | None:
-        """Return the place of a value that begins at a given word; None if it is not there.
-
-        Args:
-            number: index of the segment.
-            first: index of the word.
-            wanted: letters and digits of the value that are not matched yet.
-            numbers: segments matched so far.
-            parts: parts of these segments.
-        """
+        """Return the place of a value that begins at word `first` of a segment, or None."""
         segment, words = self.segments[number], self._words[number]
         last, length = _matched(words.texts, first, wanted)
         if last < first:
@@ -280,13 +263,7 @@ def _words(text: str) -> _Words:
 
 
 def _matched(words: Sequence[str], first: int, wanted: str) -> tuple[int, int]:
-    """Return the index of the last word of a match, and the number of characters matched.
-
-    Args:
-        words: words of a line.
-        first: index of the match's first word.
-        wanted: letters and digits that the words must begin with.
-    """
+    """Return the index of the last word of a match, and the number of characters matched."""
     length, last = 0, first - 1
     for number in range(first, len(words)):
         if not wanted.startswith(words[number], length):

@@ -174,12 +174,7 @@ class _Reached:
 def _best_valid(
     steps: Sequence[_Step], rows: Sequence[Sequence[Scores]], last: Place
 ) -> tuple[str, float, float] | None:
-    """Return the best characters for all steps and the overall check digit.
-
-    Returns:
-        The characters, their score, and their probability relative to all valid texts, 0 to 1.
-        None if no text is valid.
-    """
+    """Return the best valid text, its score, and its probability among all valid texts; or None."""
     states = {(0, 0): _Reached(0.0, "", 1.0)}
     for step in steps:
         states = _after(step, states, rows[step.place[0]][step.place[1]])

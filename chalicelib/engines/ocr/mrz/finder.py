@@ -70,12 +70,6 @@ def find_zone(
 ) -> Zone | None:
     """Find the machine-readable zone of a page.
 
-    Args:
-        page: the page, with lines in any order.
-        engine: engine that reads unclear rows again, if it can score characters; None to skip
-            that.
-        check: called regularly; raises to stop.
-
     Returns:
         The most probable zone with correct check digits; None if there is none.
     """

@@ -30,14 +30,7 @@ def value_of(letter: str) -> int:
 
 
 def check_digit(text: str) -> int:
-    """Return the check digit of a text.
-
-    Args:
-        text: characters of LETTERS.
-
-    Returns:
-        The digit, 0 to 9.
-    """
+    """Return the check digit, 0 to 9, of a text of LETTERS."""
     weighted = (WEIGHTS[place % 3] * value_of(letter) for place, letter in enumerate(text))
     return sum(weighted) % 10
 

@@ -41,11 +41,7 @@ class ZoneField:
 
 
 def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
-    """Return the fields of a zone by name: NUMBER, SURNAME and others.
-
-    Returns:
-        The fields by name, without empty ones.
-    """
+    """Return the fields of a zone by name (NUMBER, SURNAME and others), without empty ones."""
     elements = decision.format.elements
     names = {NUMBER, NATIONALITY, BIRTH, EXPIRY, SEX, KIND, ISSUER}
     found = {name: _field(decision, elements[name].places) for name in names}
@@ -79,16 +75,9 @@ def _field(decision: Decision, places: tuple[Place, ...]) -> ZoneField:
 
 
 def day_of(text: str, today: date, *, is_past: bool) -> date | None:
-    """Convert a date of a zone.
+    """Convert a date YYMMDD; None if there is no such day, or if a part of it is unknown.
 
-    Args:
-        text: YYMMDD.
-        today: date from which the century is determined.
-        is_past: True for a birthday, which is not after today. False for an expiry date, which is
-            at most fifty years ahead.
-
-    Returns:
-        The day; None if there is no such day, or if a part of the date is unknown.
+    A birthday (`is_past`) is not after today; an expiry date is at most fifty years ahead.
     """
     if len(text) != 6 or not text.isdigit():
         return None

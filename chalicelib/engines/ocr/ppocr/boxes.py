@@ -243,10 +243,7 @@ def convex_hull(points: Ints) -> Doubles:
 
 
 def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the upper or the lower side of the convex hull of sorted points.
-
-    The last point is left out, because it begins the other side.
-    """
+    """Return the upper or lower side of the convex hull of sorted points, without its end."""
     chain: list[tuple[int, int]] = []
     for x, y in points:
         while len(chain) > 1 and _bends_in(chain[-2], chain[-1], x, y):

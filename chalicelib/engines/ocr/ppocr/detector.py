@@ -31,14 +31,9 @@ _LONGEST = 4_096
 
 
 def detector_scale(width: int, height: int) -> float:
-    """Return the factor by which to scale a page before lines are detected.
+    """Return the factor, at most MOST_GROWTH, by which to scale a page before detection.
 
-    Args:
-        width: width of the page, in pixels.
-        height: height of the page, in pixels.
-
-    Returns:
-        At most MOST_GROWTH; above 1 only for small scans.
+    It is above 1 only for small scans.
     """
     longest, shortest = max(width, height), min(width, height)
     target = RECEIPT if height >= _TALL * width else PAGE

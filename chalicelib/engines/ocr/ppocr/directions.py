@@ -32,10 +32,6 @@ _UPRIGHT_BONUS = 0.1
 def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
     """Recognise tall areas in several directions, and use the direction with the best text.
 
-    Args:
-        found: rectangles whose direction is at most 45 degrees from horizontal, to the right.
-        read: recognises areas, given their corners in reading direction.
-
     Returns:
         The corners and the recognised text of each area, wide areas first.
     """

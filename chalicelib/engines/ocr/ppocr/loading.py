@@ -23,13 +23,7 @@ FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")
 
 
 def load_ppocr(folder: Path) -> PpOcr:
-    """Load the engine from its folder.
-
-    Args:
-        folder: folder with FILES, and the card with their digests.
-
-    Returns:
-        The engine; safe to share between threads.
+    """Load the engine, which threads may share, from its folder.
 
     Raises:
         OcrNotInstalled: a file is missing, or differs from the installed one.

@@ -23,15 +23,7 @@ if TYPE_CHECKING:
 def read_blanks(
     filled: FilledGrid, pixels: Pixels, text_height: float, engine: TextEngine, check: CancelCheck
 ) -> FilledGrid:
-    """Read the slots of a table that contain ink but no text.
-
-    Args:
-        filled: a table.
-        pixels: RGB, uint8, shape (height, width, 3), with ruled lines erased.
-        text_height: the usual height of a line, in pixels.
-        engine: engine that reads the slots.
-        check: called by the engine.
-    """
+    """Read the slots of a table that contain ink but no text."""
     rows, columns = _extents(filled, is_row=True), _extents(filled, is_row=False)
     taken = [line.box for line in filled.lines()]
     found: dict[int, tuple[Rect, Quad]] = {}

@@ -145,12 +145,7 @@ def _middles(filled: FilledGrid) -> dict[int, float]:
 
 
 def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None]) -> bool:
-    """Return whether there is one line of text at the middle of each of several rows.
-
-    Args:
-        rows: lines of text of a slot, grouped by height.
-        middles: middle of the text of each row that the slot covers.
-    """
+    """Return whether there is one line of text at the middle of each of several rows."""
     if len(rows) != len(middles):
         return False
     boxes = [around(line.box for line in row) for row in rows]
@@ -162,10 +157,6 @@ def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None
 
 def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
     """Join each row to the row above if all its text continues cells of the row above.
-
-    Args:
-        predicted: table that the network predicted.
-        aligned: the same pieces, arranged in a table by their alignment.
 
     Returns:
         The predicted table, possibly with fewer rows.
@@ -188,10 +179,6 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
 
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     """Renumber the rows of a table, and merge the slots that then have the same rows and columns.
-
-    Args:
-        predicted: the table.
-        numbers: new number of each row; joined rows have the same number.
 
     Returns:
         The new table; the old one if slots would overlap in the new one.

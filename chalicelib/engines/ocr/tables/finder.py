@@ -64,13 +64,6 @@ def find_tables(
 ) -> tuple[Table, ...]:
     """Find the tables of a page.
 
-    Args:
-        page: page as read, with pixels.
-        engine: engine that reads cells with ink but no text.
-        structure: network that proposes rows and columns; None if it is not installed.
-        check: called between steps.
-        weigh: returns the probability that a structure is right.
-
     Returns:
         The tables from top to bottom, in coordinates of the page; none without pixels or text.
     """
@@ -309,10 +302,7 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the mean probability of lines, weighted by length.
-
-    Without lines, return the probability of the table's structure.
-    """
+    """Return the mean probability of lines, by length; without lines, that of the structure."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability

@@ -36,12 +36,6 @@ def cut_page(
 ) -> tuple[TextLine, ...]:
     """Split the lines of an upright page into pieces.
 
-    Args:
-        page: page with pixels in which ruled lines are erased.
-        rulings: vertical ruled lines.
-        engine: engine that reads a piece again if its text cannot be taken from the line.
-        check: called regularly; raises to stop.
-
     Returns:
         The pieces with text, with upright boxes around their ink.
     """
@@ -130,10 +124,7 @@ def cut(line: TextLine, marks: Sequence[float]) -> list[TextLine]:
 
 
 def _places(line: TextLine) -> tuple[float, ...]:
-    """Return the position of each character as a fraction of the line's length.
-
-    Positions are estimated if the engine returned none.
-    """
+    """Return the relative position of each character, estimated if the engine returned none."""
     if len(line.places) == len(line.text):
         return line.places
     widths = [0.5 if character in _NARROW else 1.0 for character in line.text]

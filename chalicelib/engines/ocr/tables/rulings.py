@@ -55,21 +55,12 @@ def darkest_channel(pixels: Pixels) -> Pixels:
     """Return each pixel's smallest channel, uint8, shape (height, width).
 
     Coloured hairlines are dark in it.
-
-    Args:
-        pixels: RGB, uint8, shape (height, width, 3).
     """
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
 def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Rulings:
-    """Find the straight lines of a page.
-
-    Args:
-        gray: uint8, shape (height, width).
-        text: boxes of lines of text; edges inside a box are strokes of letters.
-        text_height: the usual height of a line of text, in pixels.
-    """
+    """Find the straight lines of a page outside boxes of text, where edges belong to letters."""
     boxes = np.array([(b.min_x, b.min_y, b.max_x, b.max_y) for b in text]).reshape(-1, 4)
     horizontal = _find_direction(gray, boxes, text_height, settings.HORIZONTAL_RULE_EMS)
     vertical = _find_direction(
@@ -164,10 +155,7 @@ def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, R
 
 
 def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
-    """Merge edges, sorted by position, to lines.
-
-    Edges are merged if they are at most `reach` pixels apart, up to a thickness of 1.5 * `reach`.
-    """
+    """Merge edges at most `reach` pixels apart, sorted, to lines up to 1.5 * `reach` thick."""
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []
     for piece in pieces:
@@ -203,13 +191,7 @@ def _union(first: Ruling, second: Ruling) -> Ruling:
 
 
 def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
-    """Return a copy of a page without drawn lines: they get the colour of the background.
-
-    Args:
-        pixels: RGB, uint8, shape (height, width, 3).
-        rulings: lines of the page.
-        max_thickness: thicker lines are shaded areas, which are not erased.
-    """
+    """Return a copy of a page whose lines, up to a thickness, have the background's colour."""
     clean = pixels.copy()
     for ruling in rulings.horizontal:
         if ruling.thickness <= max_thickness:

@@ -231,12 +231,7 @@ def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
 
 
 def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, float]]]) -> bool:
-    """Return whether a ruled line passes between the texts of any cell.
-
-    Args:
-        rule: a line.
-        cells: for each cell, the boxes of its texts: start and end along the line, then across it.
-    """
+    """Return whether a ruled line passes between the texts of any cell."""
     return any(
         min(box[2] for box in boxes) < rule.position < max(box[3] for box in boxes)
         and rule.start <= (max(box[0] for box in boxes) + min(box[1] for box in boxes)) / 2

@@ -60,10 +60,7 @@ def _has_values(filled: FilledGrid) -> bool:
 
 
 def _has_header(filled: FilledGrid) -> bool:
-    """Return whether every column after the first has a text in the header.
-
-    The header is the first row, or the rows before the first number if these are few.
-    """
+    """Return whether every column after the first has a text in the rows of the header."""
     places = [(slot, lines) for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)]
     numbers = (slot.row for slot, lines in places if is_numeric(text_of(lines)))
     rows = min(numbers, default=1)

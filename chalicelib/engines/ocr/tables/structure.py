@@ -60,11 +60,6 @@ class StructureModel:
     def grid(self, pixels: Pixels, origin: tuple[float, float] = (0.0, 0.0)) -> TableGrid:
         """Return the predicted slots of the table in an image.
 
-        Args:
-            pixels: RGB, uint8, shape (height, width, 3), only the table.
-            origin: left and top of the image on the page; slots are returned in coordinates of the
-                page.
-
         Returns:
             The predicted area of each cell's text; without slots if the network finds no table.
         """
@@ -94,9 +89,6 @@ class StructureModel:
 
 def load_structure(folder: Path) -> StructureModel:
     """Load the network.
-
-    Args:
-        folder: folder with FILES, and the card with their digests.
 
     Raises:
         OcrNotInstalled: a file is missing, or differs from the installed one.

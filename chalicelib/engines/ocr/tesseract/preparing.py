@@ -44,13 +44,7 @@ class Prepared:
     """Number of pixels of the image for one pixel of the page, along a side."""
 
     def on_page(self, box: Rect, width: int, height: int) -> Rect:
-        """Convert a rectangle of the prepared image to pixels of the page, clipped to the page.
-
-        Args:
-            box: rectangle of the prepared image.
-            width: width of the page, in pixels.
-            height: height of the page, in pixels.
-        """
+        """Convert a rectangle of the prepared image to pixels of the page, clipped to the page."""
         left, top, right, bottom = (
             (side - MARGIN) / self.scale for side in (box.min_x, box.min_y, box.max_x, box.max_y)
         )
@@ -63,11 +57,7 @@ class Prepared:
 
 
 def prepare(pixels: Pixels) -> Prepared:
-    """Prepare a page.
-
-    Args:
-        pixels: RGB, uint8, shape (height, width, 3).
-    """
+    """Prepare the pixels of a page for the program."""
     image = Image.fromarray(np.ascontiguousarray(pixels)).convert("L")
     scale = _scale(image.width, image.height)
     if scale < 1:

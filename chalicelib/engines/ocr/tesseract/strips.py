@@ -34,12 +34,6 @@ class Sheet:
     """An image with areas of a page, one below the other."""
 
     def __init__(self, image: Image.Image, quads: Sequence[Quad]) -> None:
-        """Draw the image.
-
-        Args:
-            image: the page, grey.
-            quads: corners of each area in reading direction; they may be outside the page.
-        """
         self._size = image.size
         self._quads = quads
         strips = [_cut(image, quad) for quad in quads]
@@ -51,9 +45,6 @@ class Sheet:
 
     def lines(self, words: Iterable[Word]) -> list[TextLine | None]:
         """Return the text of each area, from the words of the combined image.
-
-        Args:
-            words: words, in pixels of the combined image.
 
         Returns:
             A line for each area; None for an area without words.

@@ -69,12 +69,7 @@ class Backbone:
         self._options.only_execute_path_to_fetches = True
 
     def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Singles]:
-        """Return the requested outputs for a batch of images, float32, shape (images, ...).
-
-        Args:
-            pixels: RGB, uint8, shape (images, height, width, 3), sides multiples of 32.
-            outputs: names of outputs.
-        """
+        """Return the requested outputs for a batch of images, float32, shape (images, ...)."""
         results: list[Singles] = self._session.run(list(outputs), {"pixels": pixels}, self._options)
         return results
 

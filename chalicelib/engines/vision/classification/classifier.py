@@ -157,16 +157,7 @@ def dump(
     temperature: float,
     backbones: Mapping[str, str],
 ) -> bytes:
-    """Return the stored form of a model; equal parameters give equal bytes.
-
-    Args:
-        labels: all label names.
-        present: indexes of the labels that the head was trained on, int, shape (known,).
-        served: `mean`, `whitening` and `values`, float. `values` has shape (1281, known): weights,
-            then biases.
-        temperature: divisor of the logits.
-        backbones: sha256 by name.
-    """
+    """Return the stored form of a model; equal parameters give equal bytes."""
     header = {
         "kind": KIND,
         "version": VERSION,

@@ -107,11 +107,7 @@ class ImageFolds:
         }
 
     def thresholds(self, shares: Floats) -> list[dict[str, Any]]:
-        """Return the card's thresholds for target precisions.
-
-        Args:
-            shares: out-of-fold probabilities, float, shape (n, labels).
-        """
+        """Return the card's thresholds for target precisions."""
         return target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == self.truth)
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -128,13 +124,7 @@ def served_temperature(folds: ImageFolds) -> float:
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
-    """Return the findings of a training about its data, as JSON.
-
-    Args:
-        training: images and near-duplicates.
-        folds: out-of-fold predictions.
-        shares: out-of-fold probabilities, float, shape (n, labels).
-    """
+    """Return the findings of a training about its data, as JSON."""
     typical = float(np.median(training.targets.counts(np.arange(training.targets.pictures))))
     suspects = reports.likely_label_errors(shares, folds.truth) if len(folds.truth) else []
     return {
@@ -171,12 +161,7 @@ def suspect_examples(
 ) -> list[SuspectExample]:
     """Return all images whose labels are flagged; the data report has only the first ones.
 
-    Args:
-        training: images and labels.
-        folds: out-of-fold predictions.
-        shares: out-of-fold probabilities, float, shape (n, labels).
-        dataset_id: the dataset. Images of a global dataset are left out, because users cannot
-            correct them.
+    Images of a global dataset are left out, because users cannot correct them.
     """
     data = training.data.pictures
     names = reports.LabelNames(data.labels, data.label_ids)

@@ -64,9 +64,6 @@ RULES = {
 def rules_of(algorithm: str) -> Rules:
     """Return the settings of an algorithm.
 
-    Args:
-        algorithm: name in the API; an empty name means object-detection.
-
     Raises:
         ValueError: the algorithm is unknown.
     """

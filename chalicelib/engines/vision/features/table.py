@@ -28,7 +28,6 @@ class Rows:
     """Assigns a row number to each view of each training image."""
 
     def __init__(self, reader: FeatureReader, names: Sequence[str]) -> None:
-        """Count the views of all images."""
         self._reader = reader
         self._names = names
         pictures = len(names)

@@ -109,11 +109,7 @@ class LinearFit:
         return False
 
     def logits(self, places: Ints) -> Singles:
-        """Return the logits for view 0 of images, float32, shape (n, labels).
-
-        Args:
-            places: indexes of the images, int, shape (n,).
-        """
+        """Return the logits for view 0 of images, float32, shape (n, labels)."""
         scores = np.empty((len(places), self._targets.size), np.float32)
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]
@@ -123,12 +119,7 @@ class LinearFit:
         return scores
 
     def mean_loss(self, logits: Floats, places: Ints) -> float:
-        """Return the mean loss over images, given their logits.
-
-        Args:
-            logits: float, shape (n, labels).
-            places: indexes of the images, int, shape (n,).
-        """
+        """Return the mean loss over images, given their logits."""
         total = 0.0
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]

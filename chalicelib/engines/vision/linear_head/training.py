@@ -64,12 +64,6 @@ class LinearHeadTraining(ABC):
     ) -> None:
         """Start a training, or resume a saved one.
 
-        Args:
-            data: images and their features.
-            options: options of the training.
-            backbones: the frozen networks.
-            checkpoint: bytes that `save` returned; None for a new training.
-
         Raises:
             TrainingFailed: fewer than two labels have images.
             ArtifactError: the checkpoint is damaged or belongs to another training.
@@ -223,10 +217,6 @@ class LinearHeadTraining(ABC):
 
     def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:
         """Return the logits of finished tasks for images on which the heads were not trained.
-
-        Args:
-            purpose: purpose of the tasks.
-            choice: index of the penalty of the tasks; None for tasks with any penalty.
 
         Returns:
             Indexes of the images, int, shape (n,), ascending, and their logits, float32, shape (n,

@@ -70,23 +70,14 @@ class Standardizing:
         return {"mean": self.mean, "scale": self.scale}
 
     def apply(self, features: Floats) -> Doubles:
-        """Return transformed rows, -7.5 to 7.5, float64, shape (rows, columns).
-
-        Args:
-            features: shape (rows, 2992), or (rows, 1280) for only the embedding.
-        """
+        """Return transformed rows, -7.5 to 7.5, float64, shape (rows, columns)."""
         columns = block_columns(features, self.block) - self.mean
         columns *= self.scale
         return np.clip(columns, -MOST, MOST)
 
 
 def fit_standardizing(features: Floats, block: int) -> Standardizing:
-    """Fit the standardisation to the training part of the split.
-
-    Args:
-        features: shape (rows, 2992).
-        block: block of columns.
-    """
+    """Fit the standardisation to the training part of the split."""
     columns = block_columns(features, block)
     mean = np.add.reduce(columns, axis=0) / len(columns)
     columns -= mean

@@ -44,13 +44,6 @@ class FolderLabels:
     ) -> None:
         """Read the names of folders and the label tables.
 
-        Args:
-            archive: An archive without boxes.
-            dataset_type: `image` or `image-multi-label`.
-            options: How the caller wants the archive to be read.
-            reject: Called with each row of a table that cannot be used.
-            check: Called often; raises an error to stop.
-
         Raises:
             InvalidUpload: a label table cannot be read.
         """

@@ -187,11 +187,6 @@ def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) ->
 
     They are if the "texts" are a few short values that repeat, and the "labels" are longer and
     nearly all different. If the "labels" are much longer, a few of the "texts" may occur only once.
-
-    Args:
-        texts: Statistics of the column that is assumed to have the texts.
-        labels: Statistics of the other column.
-        has_header: Whether the first row is a header.
     """
     names = texts if has_header else texts.with_first()
     return (

@@ -151,13 +151,7 @@ class ColumnFinder:
         return islice(self._table.rows(), _MOST_TITLES + _ROWS_BELOW)
 
     def _find_columns(self, number: int, names: list[str], *, has_titles: bool = False) -> None:
-        """Decide which columns to use, and whether a row is a header.
-
-        Args:
-            number: number of the first row that is not skipped.
-            names: cells of this row.
-            has_titles: whether title rows before it are skipped.
-        """
+        """Decide which columns to use, and whether a row is a header."""
         options, layout = self._options, self._layout
         self._is_guessed, self._texts_at = False, ()
         named = NamedColumns([], []) if options.header is False else self._find_named(names)
@@ -293,13 +287,7 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only likely column, otherwise the only column with a fitting name, or None.
-
-        Args:
-            named: columns whose names fit.
-            likely: columns whose contents fit best.
-            taken: column that is already used for the other role.
-        """
+        """Return the only likely column, otherwise the only column with a fitting name, or None."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 
@@ -346,13 +334,7 @@ class ColumnFinder:
         )
 
     def _width(self, names: list[str], *, is_wide: bool) -> int:
-        """Return how many cells a complete row has.
-
-        Args:
-            names: cells of the first row.
-            is_wide: whether columns are requested or recognised by name, so that rows may have
-                more than two cells.
-        """
+        """Return how many cells a complete row has."""
         survey = self._table.survey(self._layout.delimiter)
         # Commas without quotes also make wide rows, but of different widths; sheets have none.
         is_even = self._layout.kind == XLSX or survey.share >= _MOST
@@ -400,13 +382,7 @@ class ColumnFinder:
         return at
 
     def _is_header(self, names: list[str], columns: Columns | None, width: int) -> bool:
-        """Return whether the first row is a header.
-
-        Args:
-            names: cells of the first row.
-            columns: the chosen columns; None if they are the first two.
-            width: number of cells in a complete row.
-        """
+        """Return whether the first row is a header."""
         asked = [
             *split_columns(names, self._options.text_column),
             *split_columns(names, self._options.label_column),
@@ -445,13 +421,7 @@ class ColumnFinder:
 def _no_columns(
     names: list[str], unknown: dict[str, list[int]], profiles: list[ColumnProfile]
 ) -> InvalidUpload:
-    """Return the error for a table whose columns are unclear. Its `detail` describes all columns.
-
-    Args:
-        names: cells of the first row.
-        unknown: positions of the likely columns, by role that is unclear: `text` or `label`.
-        profiles: statistics of the columns.
-    """
+    """Return the error for a table with unclear columns; its `detail` describes all columns."""
     what = " and ".join(f"the {role}s" for role in unknown)
     fields = " and ".join(f"'{role}Column'" for role in unknown)
     message = (

@@ -191,14 +191,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names, otherwise of known, otherwise of similar names.
-
-    Args:
-        folded: column names in lower case.
-        documented: names in the documentation for a role, which is text or label.
-        known: further names that fit the role.
-        other: names that fit the other role.
-    """
+    """Return the positions of documented names, otherwise of known, otherwise of similar names."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:

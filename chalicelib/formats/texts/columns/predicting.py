@@ -26,12 +26,7 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> int | None:
-    """Return the index of the column that texts predict clearly better than all others, or None.
-
-    Args:
-        texts: Texts of the table's first rows.
-        columns: For each candidate its values in the same rows.
-    """
+    """Return the index of the column that texts predict clearly better than all others, or None."""
     if len(texts) < _FEWEST_ROWS or len(columns) > _MAX_COLUMNS:
         return None
     parts = [_parts_of(text) for text in texts]

@@ -104,13 +104,7 @@ class ColumnProfile:
     def _factor(
         self, known: frozenset[str], opposite: frozenset[str], hints: frozenset[str]
     ) -> float:
-        """Return the factor by which the column's name changes its score for a role.
-
-        Args:
-            known: names that fit the role, which is text or label.
-            opposite: names that fit the other role.
-            hints: words that make a name fit the role.
-        """
+        """Return the factor by which the column's name changes its score for a role."""
         name = fold_name(self.name)
         words = name.split()
         if name in known:
@@ -146,12 +140,7 @@ class ColumnProfile:
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
-    """Return the statistics of all columns, from the rows below the first row.
-
-    Args:
-        rows: rows of the table, beginning with the first row.
-        names: cells of the first row.
-    """
+    """Return the statistics of all columns, from the rows below the first row."""
     profiles = [ColumnProfile(name.strip()) for name in names]
     for number, cells in enumerate(rows):
         if number > MAX_ROWS:

@@ -83,12 +83,7 @@ class _Builder:
         self._keys: list[Any] = []
 
     def take(self, event: Any, count: int) -> None:
-        """Handle one event of the parser.
-
-        Args:
-            event: the event.
-            count: number of events so far.
-        """
+        """Handle one event of the parser."""
         name = type(event).__name__
         if count > MAX_EVENTS:
             raise ExportFault(f"it has more than {MAX_EVENTS:,} nodes; export a part of it")

@@ -45,14 +45,7 @@ def placed_grid(
     numbers: Sequence[int],
     columns: Sequence[Span],
 ) -> TableGrid:
-    """Return the slots of text whose table rows and columns are known.
-
-    Args:
-        rows: rows of text, from the top.
-        owners: first and last column of each piece of each row.
-        numbers: row of the table for each row of text.
-        columns: horizontal interval of each column.
-    """
+    """Return the slots of text whose table rows and columns are known."""
     by_row: dict[int, dict[int, Slot]] = {}
     for row, number, spans in zip(rows, numbers, owners, strict=True):
         for piece, (first, last) in zip(row, spans, strict=True):
@@ -124,13 +117,7 @@ def row_numbers(
     owners: Sequence[Sequence[tuple[int, int]]],
     separators: Sequence[float],
 ) -> list[int]:
-    """Return the number of the table row to which each row of text belongs.
-
-    Args:
-        rows: rows of text, from the top.
-        owners: first and last column of each piece of each row.
-        separators: y of ruled lines that separate rows.
-    """
+    """Return the number of the table row to which each row of text belongs."""
     boxes = [row_box(row) for row in rows]
     between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
     bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]

@@ -176,10 +176,7 @@ def _side_by_side(
 
 
 def _widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
-    """Return the index of the column after a gutter that is much wider than all others.
-
-    None if there is no such gutter with at least two columns on each side.
-    """
+    """Return the index of the column after a gutter much wider than all others, or None."""
     widths = [end - start for start, end in gaps(columns)]
     ordered = sorted(widths, reverse=True)
     if len(ordered) < 3 or ordered[0] < max(

@@ -18,13 +18,7 @@ from chalicelib.engines.ocr.tables.unruled.growing import Growing, Region
 def ruled_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield a region for the text between each group of horizontal lines of the same width.
-
-    Args:
-        pieces: text outside other tables.
-        rulings: horizontal ruled lines outside other tables.
-        text_height: the usual height of a line, in pixels.
-    """
+    """Yield a region for the text between each group of horizontal lines of the same width."""
     for group in _rule_groups(rulings, text_height):
         box = Rect(
             min(rule.start for rule in group),
@@ -56,13 +50,7 @@ def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Rul
 def aligned_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield regions of consecutive rows that leave the same gutters free.
-
-    Args:
-        pieces: text outside other tables.
-        rulings: horizontal ruled lines outside other tables.
-        text_height: the usual height of a line, in pixels.
-    """
+    """Yield regions of consecutive rows that leave the same gutters free."""
     growing = Growing(text_height)
     body = [piece for piece in pieces if piece.box.height < settings.HEADLINE_TIMES * text_height]
     for row in group_rows(body):

@@ -89,11 +89,7 @@ def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
 
 
 def suggest_threshold(evaluated: Sequence[EvaluatedImage]) -> float | None:
-    """Return a suitable probability threshold for the user; None if no detection was correct.
-
-    Args:
-        evaluated: images that were not trained on, with probabilities as scores.
-    """
+    """Return a suitable probability threshold for the user; None if no detection was correct."""
     scores, is_right = _flat(evaluated)
     if not is_right.any():
         return None

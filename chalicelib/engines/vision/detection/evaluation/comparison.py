@@ -55,14 +55,7 @@ class Compared:
 def compare(
     before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Compared:
-    """Compare the detections with and without a method.
-
-    Args:
-        before: detections without the method.
-        after: detections with the method in the same images, in the same order.
-        labels: number of labels.
-        seed: seed of the resampling.
-    """
+    """Compare the detections with and without a method."""
     without, with_it = (
         mean_average_precision(precision_recall(part, labels)) for part in (before, after)
     )

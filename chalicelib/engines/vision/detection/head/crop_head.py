@@ -32,11 +32,7 @@ class CropHead:
     """Biases, float32, shape (labels,)."""
 
     def probabilities(self, rows: Singles) -> Doubles:
-        """Return the probability of each label for crops, float64, shape (crops, labels).
-
-        Args:
-            rows: features of crops, float32, shape (crops, 1280).
-        """
+        """Return the probability of each label for crops, float64, shape (crops, labels)."""
         logits = (rows @ self.weights + self.bias).astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
         shares = np.exp(logits)
@@ -73,10 +69,6 @@ def rescored(scores: Doubles, crops: Doubles) -> Doubles:
 
     The result is sqrt(o x score)^(1-a) x (o x crop)^a. Here o is the box's highest score, and a is
     CROP_SHARE.
-
-    Args:
-        scores: scores of the dense head, 0 to 1, float64, shape (boxes, labels).
-        crops: probabilities of the crop, float64, same shape.
     """
     # The score that there is any object is that of its best label.
     thing = scores.max(axis=1, keepdims=True)
@@ -110,12 +102,7 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
 
 
 def spread_out(totals: Sequence[int], most: int) -> int:
-    """Return a limit per label, so that all labels together have at most `most` items.
-
-    Args:
-        totals: number of items of each label.
-        most: maximum number of all items; exceeded only if there are more labels.
-    """
+    """Return a limit per label, so that all labels together have at most `most` items."""
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:
         cap = math.floor(cap * 0.9)

@@ -74,9 +74,6 @@ class TrainedDetector:
     def predict(self, image: Picture) -> Sequence[Detection]:
         """Return objects with a probability of at least 5 %, most probable first.
 
-        Args:
-            image: image decoded with `least_side`.
-
         Returns:
             The objects, with boxes in whole pixels of the image as displayed.
         """

@@ -51,12 +51,7 @@ class Proposals:
 
 
 def propose(backbones: BackbonePool, image: Picture) -> Proposals:
-    """Return at most 100 boxes of an image with their features.
-
-    Args:
-        backbones: the frozen networks.
-        image: image decoded with at least `SIDE` pixels on the shorter side.
-    """
+    """Return at most 100 boxes of an image with their features."""
     view = ImageView()
     outputs = backbones.get(NANODET).run(render(image.pixels, view)[None], _OUTPUTS)
     levels = len(CELLS)
@@ -94,12 +89,7 @@ def _features(maps: list[Singles], boxes: Doubles, scores: Singles) -> Singles:
 
 
 def pool_boxes(values: Singles, boxes: Doubles) -> Doubles:
-    """Return the mean of a feature map inside each box, float64, shape (boxes, channels).
-
-    Args:
-        values: float32, shape (channels, cells, cells).
-        boxes: left, top, right, bottom in pixels of the view, shape (boxes, 4).
-    """
+    """Return means of a feature map in boxes (view pixels), float64, shape (boxes, channels)."""
     channels, cells, _ = values.shape
     # Sums over everything left of and above a point make the mean of any box four look-ups.
     sums = np.zeros((cells + 1, cells + 1, channels))

@@ -40,12 +40,6 @@ class DetectionTraining:
     ) -> None:
         """Start a training, or resume a saved one.
 
-        Args:
-            data: images and features.
-            options: options of the training.
-            backbones: the frozen networks.
-            checkpoint: bytes that `save` of the same training returned.
-
         Raises:
             TrainingFailed: these images cannot be trained on.
         """

@@ -53,15 +53,7 @@ def found_objects(
     way_of: Callable[[int], AnswerWay],
     propose: Callable[[Sequence[int]], Sequence[Proposals]],
 ) -> list[DetectedObjects]:
-    """Detect objects in training images, in the same way as a finished model.
-
-    Args:
-        context: context of the training.
-        evaluator: evaluator with the dense head.
-        places: indexes of the images.
-        way_of: returns the method for an image, by its index.
-        propose: returns the proposed boxes of images.
-    """
+    """Detect objects in training images, in the same way as a finished model."""
 
     def mirrored(place: int) -> Maps | None:
         return context.mirrored_maps(place) if way_of(place).is_mirrored else None
