@@ -121,11 +121,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read the settings from a mapping such as `os.environ`.
-
-        Raises:
-            SettingsError: names every variable whose value cannot be read.
-        """
+        """Read the settings from a mapping, or raise SettingsError with all wrong names."""
         reader = _EnvironmentReader(environment)
         name = reader.text("PRESAGE_NAME", cls.name)
         settings = cls(

@@ -59,11 +59,7 @@ class JobFailed(Exception):
 
 
 def handle(handler: str, container: Container, message: Mapping[str, Any], context: Any) -> None:
-    """Run the job of one queue message, and log the result.
-
-    Raises:
-        JobFailed: the job failed for any reason; the queue delivers it again.
-    """
+    """Run a message's job and log the result; raise JobFailed, so that it is delivered again."""
     tracked = _tracked(context, message_id=message.get("messageId", ""))
     function = metrics.short_function(_function(context))
     traced = tracing.span(function)
@@ -173,11 +169,7 @@ def run(
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Run the sweep; then, while many trainings wait, count them again every few seconds.
-
-    Raises:
-        JobFailed: a part of the sweep failed. The next sweep repeats it.
-    """
+    """Sweep, and count waiting trainings while they are many; raise JobFailed on failure."""
     with _tracked(context):
         try:
             container.sweeping.run()

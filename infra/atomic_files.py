@@ -26,11 +26,7 @@ def drafted(folder: Path) -> Iterator[IO[bytes]]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file and sync it to the disk; after a failure the old file is unchanged.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Replace and sync a file; on OSError the old file is unchanged."""
     with drafted(path.parent) as draft:
         draft.write(content)
         sync(draft)

@@ -34,11 +34,7 @@ Ask = Callable[[str], str]
 
 
 def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str:
-    """Deploy a stage and return its URL.
-
-    Raises:
-        DeployError: the stage cannot be deployed.
-    """
+    """Deploy a stage and return its URL; raise DeployError if the stage cannot be deployed."""
     artifacts.check_package(options.package)
     artifacts.check_runtimes(options.package, target)
     catalogue, paths = artifacts.read_models(options.models)
@@ -62,11 +58,7 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
 
 
 def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> None:
-    """Delete a stage's service, and its data if the options say so.
-
-    Raises:
-        DeployError: the stage cannot be deleted, or the user did not confirm.
-    """
+    """Delete a stage, and its data if the options say so; raise DeployError if refused."""
     what = "service and ALL ITS DATA" if options.delete_data else "service; its data stays"
     _say(f"{target.stack} in {target.region_name}: {what}")
     question = f"Type the name of the stage to delete it ({target.stage}): "

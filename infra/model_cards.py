@@ -95,11 +95,7 @@ def _figures(card: Mapping[str, Any]) -> Iterator[str]:
 
 
 def read_cards(directory: Path) -> dict[str, dict[str, Any]]:
-    """Return the installed cards by model id.
-
-    Raises:
-        OSError: a card is not installed.
-    """
+    """Return the installed cards by model id; raise OSError if a card is not installed."""
     return {
         name: json.loads((directory / "prebuilt" / name / "card.json").read_text("utf-8"))
         for name in PREBUILT

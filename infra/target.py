@@ -76,11 +76,7 @@ def chosen_target(
 
 @contextmanager
 def explained_causes(target: CommandTarget) -> Iterator[None]:
-    """Convert errors of AWS calls to a CommandError of one line, with a remedy.
-
-    Raises:
-        CommandError: an AWS call in the block failed.
-    """
+    """Convert errors of AWS calls to a CommandError of one line, with a remedy."""
     try:
         yield
     except (StorageUnavailable, BotoCoreError, ClientError) as error:

@@ -110,11 +110,7 @@ def read(
 
 
 def read_parts(data: bytes) -> Artifact:
-    """Read the header and the arrays of an archive of any kind and version.
-
-    Raises:
-        ArtifactError: the bytes are damaged or not an artifact.
-    """
+    """Read header and arrays of any archive; raise ArtifactError if it is damaged."""
     members = _read_members(data)
     return Artifact(read_header(members.pop(_HEADER, None)), members)
 
@@ -131,11 +127,7 @@ def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def read_kind(data: bytes) -> str:
-    """Return the kind in an archive's header; an empty string if it has none.
-
-    Raises:
-        ArtifactError: the archive is damaged.
-    """
+    """Return the kind in an archive's header or ""; raise ArtifactError if it is damaged."""
     header = read_header(_read_members(data, {_HEADER}).get(_HEADER))
     return str(header.get("kind", ""))
 

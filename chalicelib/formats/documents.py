@@ -146,11 +146,7 @@ class PictureDocument:
         self._page = None
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
-        """Return the page, always with pixels and without form fields.
-
-        Raises:
-            IndexError: the number is not 1, or the document is closed.
-        """
+        """Return the page, always with pixels; raise IndexError for another page than 1."""
         del needs_pixels, most_widgets
         if number != 1 or self._page is None:
             raise IndexError(f"page {number} of an image")

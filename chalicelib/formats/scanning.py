@@ -43,11 +43,7 @@ def scan_upload(
     *,
     shows_rows: bool = False,
 ) -> ScannedUpload:
-    """Decide which examples of a file would be accepted, without storing anything.
-
-    Raises:
-        InvalidUpload: the upload would fail with this error.
-    """
+    """Decide which examples would be accepted; raise the InvalidUpload that the upload would."""
     if kind.type in FAMILY_TYPES[LANGUAGE]:
         return _scan_texts(file, kind, begin, check, shows_rows=shows_rows)
     pictures = ImageRules(kind.type, options=kind.options)

@@ -29,11 +29,7 @@ def max_path_bytes(family: str) -> int:
 
 
 def check_path_bytes(family: str, size_bytes: int) -> None:
-    """Raise an error if a file that a request gives by `path` is too large for its family.
-
-    Raises:
-        TooLarge: the file is over the limit.
-    """
+    """Raise TooLarge if a file that a request gives by `path` is too large for its family."""
     limit = max_path_bytes(family)
     if size_bytes > limit:
         raise TooLarge(

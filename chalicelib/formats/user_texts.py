@@ -22,11 +22,7 @@ _HEAD_LINES = 100
 def read_user_texts(
     file: BinaryIO, options: ReadingOptions, labels: Sequence[str], check: Callable[[], None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each text of a file, with the content of the label column in its row.
-
-    Raises:
-        BadRequest: the file cannot be read, or has too many texts.
-    """
+    """Yield each text with its label cell; raise BadRequest if there are too many texts."""
     table = InputTable()
     options = _options(file, options, labels)
     lines = read_lines(file, options, check, table, keeps_cells=True)

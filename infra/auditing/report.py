@@ -71,12 +71,7 @@ class ReportRow:
 
 
 def parse_month(text: str | None, now: datetime) -> Month:
-    """Parse the name of a month; without a name, return the current month.
-
-    Raises:
-        CommandError: the name is not a month, or the month has not begun or has no counters any
-            more.
-    """
+    """Parse a month, by default the current; raise CommandError if it has no counters."""
     if text is None:
         return Month(datetime(now.year, now.month, 1, tzinfo=UTC))
     found = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", text)

@@ -100,11 +100,7 @@ class BackupFolder:
         remove_drafts(self.path)
 
     def manifest(self) -> Manifest | None:
-        """Read the manifest; None when no dump has been finished.
-
-        Raises:
-            BackupError: the manifest is damaged or of another version.
-        """
+        """Read the manifest, None before the first dump; raise BackupError if it is damaged."""
         return _read(self.path / MANIFEST)
 
     def previous(self) -> Manifest | None:
@@ -172,11 +168,7 @@ class BackupFolder:
         return name
 
     def add_stream(self, blocks: Iterable[bytes]) -> tuple[str, int]:
-        """Write a piece that consists of blocks; return its name and its size in bytes.
-
-        Raises:
-            OSError: the piece cannot be written.
-        """
+        """Write a piece from blocks; return name and bytes, or raise OSError."""
         digest, size = hashlib.sha256(), 0
         with drafted(self.path) as draft:
             for block in blocks:
@@ -192,11 +184,7 @@ class BackupFolder:
         return name, size
 
     def settle(self) -> None:
-        """Write the added pieces to the disk, then rename them to their final names.
-
-        Raises:
-            OSError: a piece cannot be written.
-        """
+        """Sync the added pieces and rename them to their final names, or raise OSError."""
         # In this order, so that after a power failure no piece has a name without its content.
         with ThreadPoolExecutor(_THREADS) as threads:
             for _ in threads.map(_sync_file, self._drafts.values()):
@@ -234,11 +222,7 @@ class BackupFolder:
         self._damaged.add(name)
 
     def read(self, name: str) -> bytes:
-        """Read a piece.
-
-        Raises:
-            BackupError: the piece is missing or damaged.
-        """
+        """Read a piece; raise BackupError if the piece is missing or damaged."""
         return b"".join(self.blocks(name))
 
     def open(self, name: str) -> BinaryIO:
@@ -246,11 +230,7 @@ class BackupFolder:
         return self._place(name).open("rb")
 
     def switch(self, manifest: Manifest) -> None:
-        """Replace the manifest, and delete pieces that no manifest names.
-
-        Raises:
-            OSError: the manifest or one of its pieces cannot be written.
-        """
+        """Replace the manifest and delete pieces that it does not name, or raise OSError."""
         self.settle()
         previous = self._known if self._keeps_previous else None
         if previous is not None:
@@ -262,22 +242,14 @@ class BackupFolder:
         self._remove_unnamed()
 
     def verify(self, manifest: Manifest) -> None:
-        """Check all pieces of a manifest.
-
-        Raises:
-            BackupError: a piece is missing or damaged.
-        """
+        """Check all pieces of a manifest; raise BackupError if a piece is missing or damaged."""
         for name in sorted(manifest.pieces()):
             self.check(name)
 
     def check(
         self, name: str, from_disk: bool = False, must_end: Callable[[], bool] = lambda: False
     ) -> None:
-        """Check the digest of a piece.
-
-        Raises:
-            BackupError: the piece is missing or damaged.
-        """
+        """Check the digest of a piece; raise BackupError if the piece is missing or damaged."""
         if from_disk:
             self._drop_cached(name)
         for _ in self.blocks(name):
@@ -291,11 +263,7 @@ class BackupFolder:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def blocks(self, name: str) -> Iterator[bytes]:
-        """Yield the blocks of a piece, and compare its digest at the end.
-
-        Raises:
-            BackupError: the piece is missing or damaged.
-        """
+        """Yield a piece's blocks; raise BackupError at the end if the digest is wrong."""
         digest, path = hashlib.sha256(), self._place(name)
         try:
             with path.open("rb") as file:

@@ -111,11 +111,7 @@ def resources_of(settings: Settings) -> dict[str, TableResource]:
 
 
 def check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> None:
-    """Check that this version knows all tables of a backup.
-
-    Raises:
-        BackupError: this version does not know a table.
-    """
+    """Raise BackupError if this version does not know a table of the backup."""
     unknown = sorted(set(manifest.tables) - set(resources))
     if unknown:
         raise BackupError(

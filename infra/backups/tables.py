@@ -64,11 +64,7 @@ def unpack(packed: bytes) -> Iterator[tuple[bytes, int]]:
 
 
 def read_piece(content: bytes) -> list[Item]:
-    """Read the items of a piece.
-
-    Raises:
-        BackupError: the piece has another format.
-    """
+    """Read the items of a piece; raise BackupError if the piece has another format."""
     try:
         lines = content.decode().split("\n")[:-1]
         return [from_wire(line) for line in lines]
@@ -82,20 +78,12 @@ def from_wire(text: str) -> Item:
 
 
 def write(dynamodb: Any, table: str, items: Iterable[Item]) -> int:
-    """Write items in batches; return their number.
-
-    Raises:
-        BackupError: the table refuses some of the items repeatedly.
-    """
+    """Write items in batches, return their number; raise BackupError if some are refused."""
     return _in_batches(dynamodb, table, ({"PutRequest": {"Item": item}} for item in items))
 
 
 def delete(dynamodb: Any, table: str, items: Iterable[Item], keys: Sequence[str]) -> int:
-    """Delete items in batches; return their number.
-
-    Raises:
-        BackupError: the table refuses some of the items repeatedly.
-    """
+    """Delete items in batches, return their number; raise BackupError if some are refused."""
     found = ({name: item[name] for name in keys} for item in items)
     return _in_batches(dynamodb, table, ({"DeleteRequest": {"Key": key}} for key in found))
 

@@ -62,11 +62,7 @@ class Target:
 
     @cached_property
     def session(self) -> Any:
-        """The session that all clients share.
-
-        Raises:
-            DeployError: no region is given, or the region does not exist.
-        """
+        """The session that all clients share; raise DeployError for a missing or wrong region."""
         session = boto3.session.Session(region_name=self.region)
         found = session.region_name
         if not found:
@@ -128,11 +124,7 @@ class Target:
 
 @contextmanager
 def explained(target: Target) -> Iterator[None]:
-    """Convert errors of AWS clients to a DeployError of one line, with a remedy.
-
-    Raises:
-        DeployError: an AWS call in the block failed.
-    """
+    """Convert errors of AWS clients to a DeployError of one line, with a remedy."""
     where = target.region or "the configured region"
     try:
         yield
@@ -166,11 +158,7 @@ def _reason(refusal: ClientError) -> str:
 
 
 def is_there(call: Callable[[], object]) -> bool:
-    """Make an AWS call; return whether the resource in question exists.
-
-    Raises:
-        ClientError: the call failed for another reason.
-    """
+    """Make an AWS call; return whether the resource exists, raise ClientError for other errors."""
     try:
         call()
     except ClientError as error:

@@ -72,11 +72,7 @@ Say = Callable[[str], None]
 
 
 def check_package(folder: Path) -> None:
-    """Check that there is a package that Lambda accepts.
-
-    Raises:
-        DeployError: the package is missing, damaged or too large.
-    """
+    """Raise DeployError unless there is a package that Lambda accepts."""
     for name in (ZIP, TEMPLATE, DATA_TEMPLATE):
         if not (folder / name).is_file():
             raise DeployError(f"{folder / name} is missing: build the package by `make package`")
@@ -93,11 +89,7 @@ def check_package(folder: Path) -> None:
 
 
 def check_runtimes(folder: Path, target: Target) -> None:
-    """Check that Lambda can run the package with its Python version.
-
-    Raises:
-        DeployError: Lambda cannot load the compiled files of the package.
-    """
+    """Raise DeployError if Lambda cannot load the compiled files of the package."""
     found = runtimes_of(_read(folder, TEMPLATE))
     for runtime in RUNTIMES.values():
         # An emulated AWS uses the C library of the machine that built the package.
@@ -141,22 +133,14 @@ def default_parameters(folder: Path) -> dict[str, str]:
 
 
 def upload_data_template(target: Target, folder: Path) -> StackTemplate:
-    """Upload the template of the data's stack, and return it.
-
-    Raises:
-        DeployError: the template is too large.
-    """
+    """Upload and return the data stack's template; raise DeployError if it is too large."""
     return _upload_template(target, _read(folder, DATA_TEMPLATE))
 
 
 def upload_package(
     target: Target, folder: Path, parameters: Mapping[str, str], say: Say
 ) -> StackTemplate:
-    """Upload the package and the template of the service's stack; return the template.
-
-    Raises:
-        DeployError: the template is too large.
-    """
+    """Upload the package and the service's template, and return it, or raise DeployError."""
     key = f"packages/{_digest(folder / ZIP)}.zip"
     _upload(target, target.artifact_bucket, key, folder / ZIP, say)
     template = _read(folder, TEMPLATE)
@@ -199,11 +183,7 @@ def _parameters(template: dict[str, Any]) -> frozenset[str]:
 
 
 def read_models(model_dir: Path) -> tuple[Catalogue, dict[str, Path]]:
-    """Return the catalogue of the installed model files, and the files by their keys.
-
-    Raises:
-        DeployError: no model is installed, or a file has changed since its installation.
-    """
+    """Return catalogue and files of installed models; raise DeployError if one has changed."""
     catalogue: dict[str, dict[str, ModelFile]] = {}
     paths: dict[str, Path] = {}
     for record in sorted(model_dir.glob(f"**/{RECORD}")):

@@ -71,11 +71,7 @@ def read_limits(target: Target) -> AccountLimits:
 def check_account(
     target: Target, parameters: Mapping[str, str], named: Collection[str], before: int
 ) -> list[str]:
-    """Check services, rights and limits of an account; return warnings.
-
-    Raises:
-        DeployError: the deployment would fail; the message has the remedy.
-    """
+    """Check an account and return warnings; raise DeployError if the deployment would fail."""
     check_services(target)
     if target.endpoint_url is not None:
         return []  # An emulated AWS has neither limits nor rights.
@@ -92,11 +88,7 @@ def check_account(
 
 
 def check_services(target: Target) -> None:
-    """Check that all required services answer in the region.
-
-    Raises:
-        DeployError: a service does not answer.
-    """
+    """Raise DeployError if a required service does not answer in the region."""
     for service, probe in _PROBES.items():
         try:
             probe(target.client(service))
@@ -159,11 +151,7 @@ def check_limits(
     named: Collection[str],
     before: int,
 ) -> list[str]:
-    """Compare the stage's parameters with the limits of the account; return warnings.
-
-    Raises:
-        DeployError: a limit is exceeded; the message has the remedy.
-    """
+    """Compare parameters with the account's limits; return warnings or raise DeployError."""
     _check_reserved(limits, parameters, before)
     if limits.concurrency < FULL_CONCURRENCY:
         _check_memory(parameters, named)
@@ -232,11 +220,7 @@ def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str],
 
 
 def check_unclaimed(target: Target) -> None:
-    """Refuse tables and a bucket that exist although the data's stack does not.
-
-    Raises:
-        DeployError: some exist, so CloudFormation could not create them.
-    """
+    """Raise DeployError if tables or a bucket exist, but not the data's stack."""
     found = kept(target)
     if found:
         raise DeployError(

@@ -53,11 +53,7 @@ class Quota:
 
 
 def check_quotas(templates: Mapping[str, Template], parameters: Mapping[str, str]) -> None:
-    """Check the templates, with their parameters, against every quota.
-
-    Raises:
-        DeployError: a quota is exceeded; the message names the resource, the quota and the remedy.
-    """
+    """Raise DeployError, with the remedy, if the templates exceed a quota."""
     for quota, resource, size in sizes(templates, parameters):
         if size > quota.most:
             raise DeployError(

@@ -123,11 +123,7 @@ class Stack:
         return {entry["ParameterKey"]: entry.get("ParameterValue", "") for entry in found}
 
     def check(self) -> bool:
-        """Return whether the stack exists; refuse a stack that cannot be changed now.
-
-        Raises:
-            DeployError: the stack is partly deployed, or is being changed.
-        """
+        """Return whether the stack exists; raise DeployError if it cannot be changed now."""
         status, stage = self.status(), self._target.stage
         if status in _NEW:
             return False
@@ -159,11 +155,7 @@ class Stack:
         exists: bool,
         watch_minutes: int = 0,
     ) -> str | None:
-        """Create a change set; return None if nothing would change.
-
-        Raises:
-            DeployError: CloudFormation refused the change set.
-        """
+        """Create a change set, None if it would be empty; raise DeployError if it is refused."""
         name = f"deploy-{int(time.time() * 1000)}"
         request: dict[str, Any] = {
             "StackName": self.name,
@@ -209,21 +201,13 @@ class Stack:
         self._client.delete_change_set(ChangeSetName=name, StackName=self.name)
 
     def execute(self, name: str) -> None:
-        """Execute a change set, wait for its end, and report the events meanwhile.
-
-        Raises:
-            DeployError: the execution failed; the message names the first cause.
-        """
+        """Execute a change set and report events; raise DeployError, with the first cause."""
         began = self._newest_event()
         self._client.execute_change_set(ChangeSetName=name, StackName=self.name)
         self._wait(began, _GOOD)
 
     def delete(self) -> None:
-        """Delete the stack, and wait for the end.
-
-        Raises:
-            DeployError: the deletion failed.
-        """
+        """Delete the stack, and wait for the end; raise DeployError if the deletion failed."""
         began = self._newest_event()
         stack_id = self._describe()["StackId"]
         self._client.delete_stack(StackName=self.name)

@@ -296,11 +296,7 @@ def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
 
 
 def extract(source: Source, archive: Path, target: Path) -> None:
-    """Extract the files of a source from its archive into an existing folder.
-
-    Raises:
-        BrokenFile: a file is missing or has another digest than in the manifest.
-    """
+    """Extract a source's files into a folder; raise BrokenFile if a digest is wrong."""
     for name, member in source.members.items():
         path = target / name
         try:

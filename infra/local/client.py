@@ -41,21 +41,13 @@ class Service:
     """Access token; empty for calls that need no token."""
 
     def get(self, path: str) -> dict[str, Any]:
-        """Read a record.
-
-        Raises:
-            CallFailed: the call failed.
-        """
+        """Read a record; raise CallFailed if the call failed."""
         return self._send(urllib.request.Request(self.url + path))  # noqa: S310 - our own service
 
     def post(
         self, path: str, fields: dict[str, str], file: Path | None = None, part: str = "data"
     ) -> dict[str, Any]:
-        """Send a multipart form, with an optional file in the field `part`.
-
-        Raises:
-            CallFailed: the call failed.
-        """
+        """Send a multipart form, with an optional file in field `part`, or raise CallFailed."""
         boundary = uuid.uuid4().hex
         request = urllib.request.Request(  # noqa: S310 - our own service
             self.url + path,
@@ -65,11 +57,7 @@ class Service:
         return self._send(request)
 
     def post_words(self, path: str, fields: dict[str, str]) -> dict[str, Any]:
-        """Send fields as application/x-www-form-urlencoded.
-
-        Raises:
-            CallFailed: the call failed.
-        """
+        """Send fields as application/x-www-form-urlencoded; raise CallFailed if the call failed."""
         body = urllib.parse.urlencode(fields).encode()
         return self._send(urllib.request.Request(self.url + path, body))  # noqa: S310 - as above
 
@@ -80,11 +68,7 @@ class Service:
         seconds: float,
         report: Callable[[dict[str, Any]], object] = lambda _: None,
     ) -> dict[str, Any]:
-        """Read a record until it is final, for as long as it makes progress.
-
-        Raises:
-            CallFailed: the record did not change for too long.
-        """
+        """Read a record until it is final; raise CallFailed if it does not change for too long."""
         before: dict[str, Any] = {}
         changed = reported = time.monotonic()
         while not is_final(record := self.get(path)):

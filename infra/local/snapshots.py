@@ -323,9 +323,5 @@ def pause_after(took_seconds: float, within_seconds: float) -> float:
 
 
 def restore_snapshot(settings: Settings) -> str:
-    """Load the saved data into the emulated AWS of a new run; return a line about it or "".
-
-    Raises:
-        BackupError: the saved data is damaged.
-    """
+    """Load the saved data into a new run; return a line or "", or raise BackupError."""
     return str(control(settings, "PUT", timeout_seconds=_RESTORE_SECONDS)["message"])

@@ -57,11 +57,7 @@ def install(
     keep_downloads: bool = False,
     terminal: TextIO | None = None,
 ) -> None:
-    """Install the models that are missing, and the models that they need.
-
-    Raises:
-        InstallError: a download, the disk or a check failed; the message has the remedy.
-    """
+    """Install missing models and their needs; raise InstallError, with the remedy."""
     wanted = with_needs(names)
     if not missing(directory, wanted):
         return

@@ -21,11 +21,7 @@ _CHOICE = re.compile(r"\{([^{}]*)\}")
 
 
 def read_intents() -> list[tuple[str, str]]:
-    """Return the distinct sentences with their intents.
-
-    Raises:
-        ValueError: a sentence has two everyday intents.
-    """
+    """Return distinct sentences with intents; raise ValueError if one has two."""
     found: dict[str, tuple[str, str]] = {}
     for text, label in read_patterns(EVERYDAY.read_text(encoding="utf-8")):
         _, known = found.setdefault(text.casefold(), (text, label))
@@ -45,11 +41,7 @@ def _read_chat() -> Iterator[tuple[str, str]]:
 
 
 def read_patterns(content: str) -> Iterator[tuple[str, str]]:
-    """Yield the sentences and labels of a file of patterns.
-
-    Raises:
-        ValueError: a pattern precedes the first label.
-    """
+    """Yield sentences and labels of patterns; raise ValueError before the first label."""
     label = ""
     for line in filter(None, map(str.strip, content.splitlines())):
         if line.startswith(_LABEL):

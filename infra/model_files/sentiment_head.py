@@ -95,11 +95,7 @@ def dump_head(head: SentimentHead) -> bytes:
 
 
 def read_figures(path: Path = FIGURES_FILE) -> dict[str, Any]:
-    """Read the measured quality of the sentiment head, such as its accuracy.
-
-    Raises:
-        BrokenFile: the file is missing or damaged.
-    """
+    """Read the sentiment head's measured quality, or raise BrokenFile."""
     try:
         figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -108,11 +104,7 @@ def read_figures(path: Path = FIGURES_FILE) -> dict[str, Any]:
 
 
 def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> SentimentHead:
-    """Read the head, and check that its digest is the one in the file of figures.
-
-    Raises:
-        BrokenFile: a file is missing or damaged, or the figures belong to another head.
-    """
+    """Read the head; raise BrokenFile if the figures have the digest of another one."""
     wanted = read_figures(figures)["sha256"]
     try:
         content = path.read_bytes()

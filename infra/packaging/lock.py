@@ -54,11 +54,7 @@ def pins(text: str) -> dict[str, str]:
 
 
 def check(requirements: str, lock: str) -> None:
-    """Check that the lock has all requirements at their versions.
-
-    Raises:
-        PackageError: the lock lacks a requirement or has another version of it.
-    """
+    """Raise PackageError if the lock lacks a requirement or has another version of it."""
     locked = pins(lock)
     for name, version in pins(requirements).items():
         if name not in LEFT_OUT and locked.get(name) != version:
@@ -69,11 +65,7 @@ def check(requirements: str, lock: str) -> None:
 
 
 def install(target: LambdaTarget, folder: Path) -> None:
-    """Install exactly the locked packages, without byte code.
-
-    Raises:
-        PackageError: pip could not download the packages, or a digest differs from the lock.
-    """
+    """Install exactly the locked packages, without byte code, or raise PackageError."""
     command = [*PIP, "install", "--quiet", "--no-deps", "--require-hashes", "--no-compile"]
     command += ["--no-warn-conflicts", "--target", str(folder)]
     command += [*wheel_options(target), "--requirement", str(target.runtime.lock)]
@@ -87,11 +79,7 @@ def install(target: LambdaTarget, folder: Path) -> None:
 
 
 def make_lock(requirements: Path, runtime: Runtime) -> str:
-    """Resolve the requirements with the package index, and return the content of the lock.
-
-    Raises:
-        PackageError: pip found no suitable wheels.
-    """
+    """Resolve the requirements and return the lock; raise PackageError without fitting wheels."""
     roots = list(pins(requirements.read_text("utf-8")))
     targets = [LambdaTarget(runtime, architecture) for architecture in ARCHITECTURES.values()]
     wheels = [shipped(resolve(requirements, target), roots, target) for target in targets]
@@ -99,11 +87,7 @@ def make_lock(requirements: Path, runtime: Runtime) -> str:
 
 
 def resolve(requirements: Path, target: LambdaTarget) -> list[dict[str, Any]]:
-    """Return the wheels that pip chooses, as in member `install` of its report.
-
-    Raises:
-        PackageError: pip found no suitable wheels.
-    """
+    """Return the wheels that pip chooses, as in its report; raise PackageError without wheels."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [*PIP, "install", "--dry-run", "--ignore-installed", "--quiet"]

@@ -47,11 +47,7 @@ def find_binaries(folder: Path) -> list[Path]:
 
 
 def check_wheels(folder: Path, target: LambdaTarget) -> None:
-    """Check that every package comes from a wheel that fits the target.
-
-    Raises:
-        PackageError: a wheel does not fit; the message names all such wheels.
-    """
+    """Raise PackageError, naming all, if a wheel does not fit the target."""
     wanted = _tags(target)
     wrong = []
     for path in sorted(folder.glob("*.dist-info/WHEEL")):
@@ -64,12 +60,7 @@ def check_wheels(folder: Path, target: LambdaTarget) -> None:
 def check_binaries(
     folder: Path, target: LambdaTarget, required: Mapping[str, str] = REQUIRED
 ) -> int:
-    """Check all compiled files, and return their number.
-
-    Raises:
-        PackageError: a file is missing or built for another target; the message names all such
-            files.
-    """
+    """Return the number of compiled files; raise PackageError, naming all that do not fit."""
     wrong = [
         f"{name}: {pattern} is missing"
         for name, pattern in required.items()

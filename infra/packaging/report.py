@@ -74,11 +74,7 @@ def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
 
 
 def check(weight: Weight, limits: Limits) -> None:
-    """Raise PackageError if a package exceeds the limits.
-
-    Raises:
-        PackageError: the package is too large; the message names its largest parts.
-    """
+    """Raise PackageError, naming the largest parts, if a package exceeds the limits."""
     if weight.unpacked_bytes > limits.unpacked_bytes or weight.zip_bytes > limits.zip_bytes:
         raise PackageError(
             f"The package has {_mb(weight.unpacked_bytes)} unpacked and {_mb(weight.zip_bytes)} "

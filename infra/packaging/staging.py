@@ -42,12 +42,7 @@ def overrides(target: LambdaTarget, functions: Iterable[str] = LOGICAL_NAMES) ->
 
 
 def check(template: Mapping[str, Any], target: LambdaTarget) -> None:
-    """Check that all functions of a template have the runtime and processor of the package.
-
-    Raises:
-        PackageError: a function differs, or the template to merge names a function that does not
-            exist.
-    """
+    """Raise PackageError unless all functions have the package's runtime and processor."""
     resources = template["Resources"]
     unknown = [name for name, resource in resources.items() if "Type" not in resource]
     if unknown:
@@ -66,11 +61,7 @@ def check(template: Mapping[str, Any], target: LambdaTarget) -> None:
 
 
 def copy_project(project: Path, stage: Path) -> None:
-    """Copy the files that Chalice reads to a new folder.
-
-    Raises:
-        PackageError: a file of the project is missing.
-    """
+    """Copy the files that Chalice reads; raise PackageError if one is missing."""
     try:
         shutil.copytree(project / "chalicelib", stage / "chalicelib", ignore=_JUNK)
         shutil.copyfile(project / "app.py", stage / "app.py")
@@ -108,11 +99,7 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
 
 
 def add_entry(project: Path, tree: Path) -> None:
-    """Add entry.py next to app.py: the entry point of functions that answer routes.
-
-    Raises:
-        PackageError: the file is missing.
-    """
+    """Add entry.py, which answers routes, next to app.py; raise PackageError without it."""
     try:
         shutil.copyfile(project / ENTRY, tree / ENTRY)
     except FileNotFoundError as error:
@@ -120,11 +107,7 @@ def add_entry(project: Path, tree: Path) -> None:
 
 
 def add_packages(vendor: Path, tree: Path) -> None:
-    """Move the installed packages into the folder of the application.
-
-    Raises:
-        PackageError: both have a file or folder of the same name.
-    """
+    """Move the packages into the application; raise PackageError for equal names."""
     for path in sorted(vendor.iterdir()):
         target = tree / path.name
         if target.exists():

@@ -115,10 +115,6 @@ def digest_of(secret: str) -> str:
 
 
 def check_scope(scope: str, needed: str) -> None:
-    """Raise an error unless the scope of an API key allows a call.
-
-    Raises:
-        InsufficientScope: the scope does not allow the call.
-    """
+    """Raise InsufficientScope unless the scope of an API key allows a call."""
     if needed == NO_KEY or (needed == ALL and scope != ALL):
         raise InsufficientScope(needed)

@@ -153,11 +153,7 @@ class Reservation:
         self._began = time.perf_counter()
 
     def count(self, limit: int) -> Usage | None:
-        """Count the call; return the usage including it, None when the limit is reached.
-
-        Raises:
-            StorageUnavailable: the call could not be counted.
-        """
+        """Count the call and return the usage, None at the limit; or raise StorageUnavailable."""
         starts_at, resets_at = month_start(self._now), next_month_start(self._now)
         used = self._counters.reserve(
             *self._counter, limit, resets_at + KEPT_AFTER_RESET, self._token

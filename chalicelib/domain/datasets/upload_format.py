@@ -132,11 +132,7 @@ RECOGNISED = ReadingOptions()
 
 
 def checked_format(value: str | None, kinds: Iterable[str]) -> str:
-    """Check the file format in a request; return it, or "" if there is none.
-
-    Raises:
-        InvalidParameter: the format is not one of `kinds`.
-    """
+    """Return a file format or ""; raise InvalidParameter if it is not one of `kinds`."""
     if not value:
         return ""
     found = {kind.casefold(): kind for kind in kinds}
@@ -169,11 +165,7 @@ def check_options(dataset_type: str, options: ReadingOptions) -> None:
 
 
 def checked_separator(value: str | None) -> str:
-    """Check the label separator in a request; return it, or "" if there is none.
-
-    Raises:
-        InvalidParameter: the separator is too long.
-    """
+    """Return a label separator or ""; raise InvalidParameter if it is too long."""
     if not value:
         return ""
     if len(value) > _LONGEST_SEPARATOR:
@@ -185,11 +177,7 @@ def checked_separator(value: str | None) -> str:
 
 
 def checked_delimiter(value: str | None) -> str:
-    """Check the delimiter in a request; return it, or "" if there is none.
-
-    Raises:
-        InvalidParameter: the delimiter is not one of DELIMITERS.
-    """
+    """Return a delimiter or ""; raise InvalidParameter if it is not one of DELIMITERS."""
     if not value:
         return ""
     delimiter = _DELIMITERS.get(value.casefold(), value)
@@ -201,11 +189,7 @@ def checked_delimiter(value: str | None) -> str:
 
 
 def checked_encoding(value: str | None) -> str:
-    """Check the text encoding in a request; return it as in ENCODINGS, or "" for none.
-
-    Raises:
-        InvalidParameter: the encoding is not one of ENCODINGS.
-    """
+    """Return an encoding of ENCODINGS or ""; raise InvalidParameter for any other."""
     if not value:
         return ""
     known = {_codec_of(name): name for name in ENCODINGS}
@@ -224,11 +208,7 @@ def _codec_of(name: str) -> str:
 
 
 def checked_header(value: bool | int | None) -> bool | int | None:
-    """Check the `header` option; return it unchanged.
-
-    Raises:
-        InvalidParameter: the row number is not between 1 and 100.
-    """
+    """Return the `header` option; raise InvalidParameter for a row number not in 1 to 100."""
     if value is None or isinstance(value, bool) or 1 <= value <= _LAST_HEADER_ROW:
         return value
     if value == 0:  # a form writes false as 0 too
@@ -239,11 +219,7 @@ def checked_header(value: bool | int | None) -> bool | int | None:
 
 
 def checked_column(value: int | str | None, parameter: str) -> str:
-    """Check the column in a request; return its name or position as text, or "" for none.
-
-    Raises:
-        InvalidParameter: the name is too long, or the position is below 1.
-    """
+    """Return a column's name or position as text, or ""; raise InvalidParameter if wrong."""
     column = "" if value is None else str(value).strip()
     if len(column) > _LONGEST_NAME:
         raise InvalidParameter(

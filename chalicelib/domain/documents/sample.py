@@ -24,11 +24,7 @@ class Sample:
 
 
 def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
-    """Decode a sample that was sent as Base64 text; line breaks and a `data:` prefix are ignored.
-
-    Raises:
-        InvalidParameter: the text is not Base64.
-    """
+    """Decode Base64, without line breaks and a `data:` prefix, or raise InvalidParameter."""
     head = text[:200].lstrip()
     found = _DATA_URL.match(head)
     if found is not None:

@@ -44,21 +44,13 @@ class InputTable:
     """Warnings about properties of the input that had to be guessed."""
 
     def name_columns(self, row: int, names: Sequence[str]) -> None:
-        """Add columns with names.
-
-        Raises:
-            InvalidUpload: a name is too long for a worksheet.
-        """
+        """Add columns with names; raise InvalidUpload if a name is too long for a worksheet."""
         for at, name in enumerate(names, len(self.names) + 1):
             self._count(row, at, name)
         self.names += names
 
     def add(self, row: int, cells: Sequence[Cell]) -> None:
-        """Count a row, and add columns without names if the row has more cells than known columns.
-
-        Raises:
-            InvalidUpload: the result would exceed a limit.
-        """
+        """Count a row, and add columns that it has more; raise InvalidUpload above a limit."""
         self.rows += 1
         self.names += [""] * (len(cells) - len(self.names))
         self.check(row)

@@ -37,11 +37,7 @@ class BatchWork(Protocol):
         """
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether a sent file is small enough to split it into parts within the call.
-
-        Raises:
-            InvalidUpload: the file cannot be read.
-        """
+        """Return whether a file is small enough to split in the call, or raise InvalidUpload."""
 
     def read(
         self, batch: Batch, file: BinaryIO, check: Check, table: InputTable

@@ -103,11 +103,7 @@ def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what:
 
 
 def checked_format(dataset_type: str, sent: str) -> str:
-    """Check that a dataset type can be exported in a format; return the format.
-
-    Raises:
-        InvalidParameter: the type cannot be exported in this format.
-    """
+    """Return an export format; raise InvalidParameter if the dataset type does not have it."""
     allowed = FORMATS[dataset_type]
     if sent not in allowed:
         raise InvalidParameter(

@@ -42,11 +42,7 @@ _SHOWN_LABELS = 20
 def checked_algorithm(
     dataset_type: str, value: str | None, former: str | None = None
 ) -> str | None:
-    """Return the algorithm for a training; None if the dataset type has only one.
-
-    Raises:
-        InvalidParameter: the algorithm does not exist.
-    """
+    """Return the algorithm to use, None if there is only one, or raise InvalidParameter."""
     allowed = ALGORITHMS.get(dataset_type, ())
     algorithm = None if value is None else ALGORITHM_ALIASES.get(value, value)
     if algorithm in allowed:

@@ -45,11 +45,7 @@ class UserTexts:
 def check_user_texts(
     found: UserTexts, labels: Collection[str], rate: float | None, *, can_reject: bool
 ) -> None:
-    """Raise an error if a model cannot be adjusted to these texts.
-
-    Raises:
-        BadRequest: there are too few or too many texts, or one has a label that the model lacks.
-    """
+    """Raise BadRequest for too few or too many texts, or for labels that the model lacks."""
     _check_labels(found, labels)
     _check_amount(found)
     if can_reject:

@@ -35,11 +35,7 @@ def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> 
 
 
 def write_graph(model_type: str, head: bytes, folder: Callable[[str], Path]) -> WrittenGraph:
-    """Write a model as one graph.
-
-    Raises:
-        ValueError: a network's files are damaged.
-    """
+    """Write a model as one graph; raise ValueError if a network's files are damaged."""
     if model_type in _TEXT_TYPES:
         return _write_text(head, folder)
     from chalicelib.engines.graphs.image_graph import write_image_graph, write_multi_label_graph

@@ -37,11 +37,7 @@ _MAX_DESCRIPTION = 1_000
 
 
 def copy_head(content: bytes, check: Callable[[], None]) -> tuple[dict[str, Any], bytes]:
-    """Check a stored head; return its header, and a copy with only the header and the arrays.
-
-    Raises:
-        ArtifactError: the bytes are not an artifact, or have values that are not finite numbers.
-    """
+    """Check a stored head, return header and a clean copy; raise ArtifactError if it is wrong."""
     arrays = _read_arrays(content, check)
     stored = arrays.pop(_HEADER, None)
     if stored is None or stored.dtype != np.uint8 or stored.nbytes > _MAX_HEADER_BYTES:

@@ -118,11 +118,7 @@ CARD = "engine.json"
 
 
 def check_files(folder: Path, names: Sequence[str], engine: str) -> None:
-    """Compare files with the digests recorded when they were installed.
-
-    Raises:
-        OcrNotInstalled: a file is missing, or differs from the installed one.
-    """
+    """Compare files with their recorded digests; raise OcrNotInstalled if they differ."""
     try:
         digests = json.loads((folder / CARD).read_bytes())["files"]
         for name in names:

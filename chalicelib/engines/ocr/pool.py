@@ -70,11 +70,7 @@ class OcrPool:
         return TESSERACT if self.is_installed(TESSERACT) else None
 
     def engine(self, alphabet: str = DOCUMENTED) -> TextEngine:
-        """Return the engine in use, for the characters of an alphabet.
-
-        Raises:
-            OcrNotInstalled: no engine is installed, or its files are damaged.
-        """
+        """Return the engine in use, for an alphabet; raise OcrNotInstalled if it is unusable."""
         name = self.engine_name
         if name is None:
             raise OcrNotInstalled(self._wanted)
@@ -86,11 +82,7 @@ class OcrPool:
         return engine if alphabet == DOCUMENTED else engine.in_alphabet(alphabet)
 
     def structure(self) -> StructureModel | None:
-        """Return the table structure network, or None if it is not installed.
-
-        Raises:
-            OcrNotInstalled: files of the network are damaged.
-        """
+        """Return the table network, None if not installed; raise OcrNotInstalled if damaged."""
         if self._structure is None and self.is_installed(SLANET):
             from chalicelib.engines.ocr.tables.structure import load_structure
 
@@ -116,11 +108,7 @@ class OcrPool:
         return is_here or self._source.offers(name)
 
     def facts(self) -> EngineFacts:
-        """Return name, version and licence of the engine in use, without loading it.
-
-        Raises:
-            OcrNotInstalled: no engine is installed.
-        """
+        """Return the facts of the engine in use, without loading it, or raise OcrNotInstalled."""
         name = self.engine_name
         if name is None:
             raise OcrNotInstalled(self._wanted)
@@ -140,11 +128,7 @@ class OcrPool:
         return {"ocr": self.engine_name or "missing"}
 
     def warm(self) -> None:
-        """Load all installed networks, so that the first call does not wait for them.
-
-        Raises:
-            OcrNotInstalled: files are damaged.
-        """
+        """Load all networks before the first call; raise OcrNotInstalled if they are damaged."""
         if self.engine_name is not None:
             self.engine()
         self.structure()

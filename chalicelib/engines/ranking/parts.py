@@ -68,11 +68,7 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
 
 
 def load_part(content: bytes) -> Judged:
-    """Read the bytes that `dump_part` returned.
-
-    Raises:
-        ArtifactError: the bytes are damaged.
-    """
+    """Read the bytes that `dump_part` returned; raise ArtifactError if the bytes are damaged."""
     found = artifact.load(content, KIND, VERSION)
     arrays = found.arrays
     return Judged(

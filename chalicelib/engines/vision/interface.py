@@ -161,11 +161,7 @@ class VisionTraining(Protocol):
         ...
 
     def step(self) -> VisionStep | None:
-        """Do the next step; return None when the training is finished.
-
-        Raises:
-            TrainingFailed: these images cannot be trained on; the message says why and what to do.
-        """
+        """Do the next step, None at the end; raise TrainingFailed, which says what to do."""
         ...
 
     def save(self) -> bytes:

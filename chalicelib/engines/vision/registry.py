@@ -22,11 +22,7 @@ RETAIL = "retail-execution"
 
 
 def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackbonePool) -> Extractor:
-    """Return the extractor of a training.
-
-    Raises:
-        ValueError: the type is not an image type, which is a bug of the caller.
-    """
+    """Return the extractor of a training; raise ValueError for a type without images."""
     if dataset_type == IMAGE:
         from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
 

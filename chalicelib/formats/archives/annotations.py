@@ -155,11 +155,7 @@ class Annotations:
             self._sizes[picture] = (width, height)
 
     def in_pixels(self, row: BoxRow, picture: int, size: tuple[int, int]) -> Box:
-        """Convert a box to pixels of its image. The box may reach outside the image.
-
-        Raises:
-            CellFault: the boxes were drawn on an image of another size.
-        """
+        """Convert a box to image pixels, maybe outside; raise CellFault for another image size."""
         drawn, (width, height) = self._sizes.get(picture, size), size
         if drawn != size:
             raise CellFault(
@@ -181,11 +177,7 @@ class Annotations:
 
 
 def check_limits(name: str, boxes: int, labels: int) -> None:
-    """Raise an error if an archive has more boxes or labels than a dataset can store.
-
-    Raises:
-        InvalidUpload: the archive has too many boxes or labels.
-    """
+    """Raise InvalidUpload if an archive has more boxes or labels than a dataset can store."""
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(
             f"{name} has more than {MAX_DATASET_EXAMPLES:,} boxes, the limit of a "

@@ -56,11 +56,7 @@ def found_image(found: int | str) -> int:
 
 
 def checked_label(written: str) -> str:
-    """Check a label as written; return it in Unicode form C, trimmed but not cut.
-
-    Raises:
-        CellFault: the label is empty, or contains characters that are not allowed.
-    """
+    """Return a trimmed label in form C; raise CellFault if it is empty or not allowed."""
     label = normal_form(written)
     fault = find_label_fault(label)
     if fault:
@@ -69,11 +65,7 @@ def checked_label(written: str) -> str:
 
 
 def checked_sides(x: float, y: float, width: float, height: float) -> Box:
-    """Return a box, after checking that its numbers are finite and its size is above 0.
-
-    Raises:
-        CellFault: the numbers do not form a box.
-    """
+    """Return a box; raise CellFault if its numbers are not finite or its size is not above 0."""
     for name, side in zip(_SIDES, (x, y, width, height), strict=True):
         if not -MAX_SIDE <= side <= MAX_SIDE:
             raise CellFault(

@@ -165,11 +165,7 @@ class BoxFiles:
         return content
 
     def map_file(self, member: ZipMember) -> mmap.mmap | bytes:
-        """Return the content of a file. A large file is unpacked to disk and mapped into memory.
-
-        Raises:
-            InvalidUpload: the file cannot be used.
-        """
+        """Return a file's content, mapped from disk if large; raise InvalidUpload if unusable."""
         self._take(member)
         try:
             if member.entry.size_bytes <= _SMALL_BYTES:

@@ -24,11 +24,7 @@ class MemberImage:
     """Type and size of the image as sent; None if it was not scaled down."""
 
     def placed(self, box: Box, facts: PictureFacts) -> Box:
-        """Return a box in pixels of the stored image, clipped to the image.
-
-        Raises:
-            CellFault: the centre of the box is outside the image.
-        """
+        """Return a box clipped to the stored image; raise CellFault if its centre is outside."""
         if self.sent is None:
             return clip_box(box, facts.width, facts.height)
         inside = clip_box(box, self.sent.width, self.sent.height)
@@ -54,11 +50,7 @@ class MemberImages:
         self._shrinks = shrinks
 
     def read(self, member: ZipMember) -> MemberImage:
-        """Unpack an image. If it exceeds the limits and `shrinks` is set, scale it down.
-
-        Raises:
-            MemberProblem: the image cannot be used.
-        """
+        """Unpack an image, scaled down if `shrinks`; raise MemberProblem if it cannot be used."""
         if not self._shrinks:
             remedy = "make it smaller, or send shrink=true."
             content = self._archive.read(member, self._max_bytes, remedy)
@@ -70,11 +62,7 @@ class MemberImages:
             raise MemberProblem(str(problem)) from None
 
     def check(self, picture: MemberImage) -> PictureFacts:
-        """Check that an image is complete; return its type and size.
-
-        Raises:
-            MemberProblem: the image cannot be used.
-        """
+        """Return type and size of a complete image; raise MemberProblem for any other."""
         try:
             return check_picture(picture.content, self._max_bytes)
         except ServiceError as problem:

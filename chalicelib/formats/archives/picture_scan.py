@@ -400,20 +400,12 @@ class FeedbackRules:
         self._used_names = set(used_names)
 
     def check_name(self, name: str) -> None:
-        """Raise an error if another image has the same file name.
-
-        Raises:
-            MemberProblem: the dataset, or this archive, has another image with this name.
-        """
+        """Raise MemberProblem if the dataset or archive has another image with this name."""
         if name in self._used_names:
             raise MemberProblem("an example has this file name already; rename the file.")
 
     def check_label(self, label: str) -> None:
-        """Raise an error if the label of a box does not exist.
-
-        Raises:
-            CellFault: the dataset has no such label.
-        """
+        """Raise CellFault if the dataset does not have the label of a box."""
         if label not in self._labels:
             raise CellFault(
                 f"'{show_path(label)}' is not a label of the dataset; use one of its labels."

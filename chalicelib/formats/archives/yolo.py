@@ -56,11 +56,7 @@ class ClassList:
         return checked_label(self.names[number])
 
     def check_first(self) -> None:
-        """Raise an error if class numbers seem to start at 1, which would shift all labels by one.
-
-        Raises:
-            InvalidUpload: the highest number is one above the last class, and 0 is not used.
-        """
+        """Raise InvalidUpload if class numbers start at 1, which would shift all labels by one."""
         last = max(self.names)
         if min(self.names) == 0 and last + 1 == max(self._used, default=0) and 0 not in self._used:
             raise InvalidUpload(

@@ -182,11 +182,7 @@ class ZipArchive:
                 )
 
     def read(self, member: ZipMember, limit: int, remedy: str = "make it smaller.") -> bytes:
-        """Return the content of a file, after checking its size and CRC.
-
-        Raises:
-            MemberProblem: the file cannot be used.
-        """
+        """Return the content of a file; raise MemberProblem if its size or CRC is wrong."""
         return b"".join(self.chunks(member, limit, remedy))
 
     def chunks(

@@ -328,11 +328,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
 
 def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") -> Directory:
-    """Set the code page of file names in a directory to the requested one, or guess it.
-
-    Raises:
-        InvalidUpload: a name cannot be decoded with the requested code page.
-    """
+    """Set the requested or guessed code page of names; raise InvalidUpload if it does not fit."""
     names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
     if not asked:
         found, is_certain = guess_name_encoding(names)

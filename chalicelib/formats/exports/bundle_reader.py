@@ -109,11 +109,7 @@ class Bundle:
         )
 
     def golden(self) -> Iterator[tuple[str | bytes, Any]]:
-        """Yield the sample texts or images (bytes), with the predictions stored by the exporter.
-
-        Raises:
-            InvalidUpload: there are no samples, or a sample does not have the expected form.
-        """
+        """Yield samples, texts or image bytes, with their predictions, or raise InvalidUpload."""
         found = self.document(GOLDEN_FILE)
         if not 1 <= len(found) <= MAX_ENTRIES:
             raise InvalidUpload(f"{GOLDEN_FILE} must have 1 to {MAX_ENTRIES} inputs.")

@@ -139,11 +139,7 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_answer(body: bytes, type_: type[Answer]) -> Answer:
-    """Decode an answer of the child process.
-
-    Raises:
-        ProcessFailed: the answer is not valid.
-    """
+    """Decode an answer of the child process; raise ProcessFailed if the answer is not valid."""
     prepare(type_)
     try:
         return msgspec.json.decode(body, type=type_)
@@ -152,11 +148,7 @@ def read_answer(body: bytes, type_: type[Answer]) -> Answer:
 
 
 def read_lines(lines: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
-    """Convert the lines of the text layer; clip their boxes to the page.
-
-    Raises:
-        ProcessFailed: a line is not valid.
-    """
+    """Convert the text layer's lines, clipped to the page; raise ProcessFailed if invalid."""
     return tuple(_line(one, raster) for one in lines)
 
 

@@ -37,11 +37,7 @@ class Raster(NamedTuple):
 
 
 def raster_of(width: float, height: float) -> Raster:
-    """Return the raster of a page: 200 dpi, or less if the page is too large.
-
-    Raises:
-        ValueError: a side of the page is 0, not a number, or too long.
-    """
+    """Return the raster of a page: 200 dpi, or less if it is large. Raise ValueError if wrong."""
     if not (0 < width <= MAX_PAGE_POINTS and 0 < height <= MAX_PAGE_POINTS):
         raise ValueError(f"the page is {width:g} x {height:g} points large")
     per_point = min(

@@ -36,11 +36,7 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return by which factor to scale a JPEG down while it is decoded: 1, 2, 4 or 8.
-
-    Raises:
-        BadRequest: the coefficients of the image need too much memory.
-    """
+    """Return the divisor, 1, 2, 4 or 8, for decoding; raise BadRequest above the memory limit."""
     if jpeg.whole_bytes > MAX_WHOLE_BYTES:
         raise BadRequest(
             f"The image is a progressive JPEG that takes {jpeg.whole_bytes // 1_000_000} MB to "
@@ -59,11 +55,7 @@ def _decode_bytes(jpeg: JpegFile, scale: int) -> int:
 
 
 def verify_jpeg(jpeg: JpegFile) -> None:
-    """Decode a JPEG at an eighth of its size, to check that it is not damaged.
-
-    Raises:
-        BadRequest: the image cannot be decoded.
-    """
+    """Decode a JPEG at an eighth of its size; raise BadRequest if it is damaged."""
     _load(jpeg, choose_scale(jpeg, 1))
 
 

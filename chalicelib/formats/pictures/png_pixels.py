@@ -64,22 +64,14 @@ def _passes(png: PngFile) -> list[tuple[_Pass, int, int]]:
 
 
 def verify_png(png: PngFile) -> None:
-    """Decompress a PNG to its last row, to check that it is complete.
-
-    Raises:
-        BadRequest: the image is damaged or incomplete.
-    """
+    """Decompress a PNG to its last row; raise BadRequest if it is damaged or incomplete."""
     inflater = Inflater(png.coded)
     for _, width, height in _passes(png):
         verify_rows(inflater, height, png.row_bytes(width))
 
 
 def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
-    """Return the RGB pixels of a PNG as displayed, shape (height, width, 3).
-
-    Raises:
-        BadRequest: the image is damaged or incomplete.
-    """
+    """Return RGB pixels as displayed, (height, width, 3); raise BadRequest if damaged."""
     factor = _choose_factor(png, least_side)
     size = displayed_size(-(-png.width // factor), -(-png.height // factor), png.orientation)
     pixels = np.empty((size[1], size[0], 3), np.uint8)
@@ -217,11 +209,7 @@ def _cut(coded: list[memoryview]) -> Iterator[memoryview]:
 
 
 def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
-    """Decompress rows, and check only their filter types.
-
-    Raises:
-        BadRequest: the rows are incomplete, or have an unknown filter type.
-    """
+    """Decompress rows and check their filter types; raise BadRequest if they are damaged."""
     at_once = max(1, _PIECE_BYTES * 4 // (row_bytes + 1))
     for top in range(0, rows, at_once):
         data = inflater.read(min(at_once, rows - top) * (row_bytes + 1))

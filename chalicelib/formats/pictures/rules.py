@@ -61,11 +61,7 @@ def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
 
 
 def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
-    """Raise an error if an image has no pixels, has too many, or is too long and narrow.
-
-    Raises:
-        BadRequest: the text names the size, the limit and what to do.
-    """
+    """Raise BadRequest, with the limit, for images without or with too many pixels, or too long."""
     if width < 1 or height < 1:
         raise broken(f"its header says {width} x {height} pixels")
     pixels = width * height

@@ -162,11 +162,7 @@ class TemplateFields:
     def __init__(
         self, place: str, members: Mapping[str, object], names: Mapping[str, Sequence[str]]
     ) -> None:
-        """Find the known members of an object.
-
-        Raises:
-            InvalidParameter: a member is given under two names.
-        """
+        """Find an object's known members; raise InvalidParameter if one is given twice."""
         self.place = place
         self._values: dict[str, object] = {}
         known = {alias: name for name, aliases in names.items() for alias in aliases}
@@ -217,11 +213,7 @@ class TemplateFields:
         return value
 
     def items(self, name: str, limit: int, remedy: str) -> list[tuple[str, object]]:
-        """Return the elements of an array, each with its path for error texts.
-
-        Raises:
-            InvalidParameter: the value is not an array, or has more than `limit` elements.
-        """
+        """Return an array's elements with their paths; raise InvalidParameter above the limit."""
         value = self._values.get(name, ())
         place = self._at(name)
         if not isinstance(value, list | tuple):
@@ -243,11 +235,7 @@ class TemplateFields:
         return tuple(dict.fromkeys(_read_text(place, item) for place, item in items))
 
     def name(self, name: str) -> str:
-        """Return a required text, exactly as sent.
-
-        Raises:
-            InvalidParameter: the text is missing, not a text, empty or too long.
-        """
+        """Return a required text as sent; raise InvalidParameter if it is missing or wrong."""
         if name not in self._values:
             refuse(f"{self._at(name)} is missing. Write a text that is unique in the template.")
         value = self._values[name]
@@ -255,11 +243,7 @@ class TemplateFields:
         return str(value)
 
     def optional_text(self, name: str) -> str | None:
-        """Return a text, or None if it is missing.
-
-        Raises:
-            InvalidParameter: the value is not a text, is empty or too long.
-        """
+        """Return a text, None if it is missing; raise InvalidParameter if it is wrong."""
         if name not in self._values:
             return None
         return _read_text(self._at(name), self._values[name])

@@ -169,11 +169,7 @@ _SHOWN_CHARACTERS = 40
 
 
 def standard_template(form_type: str) -> FormTemplate:
-    """Return a template that ships with the service.
-
-    Raises:
-        InvalidParameter: the form does not exist; the text lists those that do.
-    """
+    """Return a template that ships with the service; raise InvalidParameter for other names."""
     if form_type not in FORM_TYPES:
         shown = form_type[:_SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()
         raise InvalidParameter(

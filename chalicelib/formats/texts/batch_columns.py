@@ -55,11 +55,7 @@ class BatchColumns:
 def find_batch_columns(
     file: BinaryIO, layout: TextLayout, options: ReadingOptions, *, guesses_header: bool
 ) -> BatchColumns:
-    """Find the columns of a table: as requested, otherwise by name, otherwise by content.
-
-    Raises:
-        InvalidUpload: a requested column does not exist, or several columns fit equally well.
-    """
+    """Find columns as requested, by name, or by content; raise InvalidUpload if unclear."""
     with open_text(file, layout.encoding) as stream:
         named = named_delimiter(stream)
     asked = options.delimiter or named

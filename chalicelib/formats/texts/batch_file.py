@@ -67,11 +67,7 @@ def read_lines(
     *,
     keeps_cells: bool = False,
 ) -> Iterator[BatchLine]:
-    """Yield the lines of a file. The line of an unusable row contains its error.
-
-    Raises:
-        InvalidUpload: the file cannot be read, has no such column, no line, or too many.
-    """
+    """Yield the lines of a file, unusable ones with their error, or raise InvalidUpload."""
     file.seek(0)
     if not file.read(1):
         raise InvalidUpload(_EMPTY)

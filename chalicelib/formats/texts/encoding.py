@@ -142,11 +142,7 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
 
 
 def check_encoding(file: BinaryIO, asked: str) -> str:
-    """Check that a file has the requested encoding.
-
-    Raises:
-        InvalidUpload: the file is empty, is not text, or does not have this encoding.
-    """
+    """Return the codec for a requested encoding; raise InvalidUpload if the file has another."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
     if not head:

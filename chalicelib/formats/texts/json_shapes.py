@@ -51,11 +51,7 @@ class ObjectShape:
 
 
 def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
-    """Decide by the first object how all objects are read.
-
-    Raises:
-        InvalidUpload: the value is not an object, or its text cannot be found.
-    """
+    """Decide by the first object how to read all; raise InvalidUpload if its text is missing."""
     if not isinstance(value, Mapping):
         raise InvalidUpload(f"The JSON has the wrong shape: {name_kind(value)} first. {_REMEDY}")
     if options.text_column or options.label_column:

@@ -47,11 +47,7 @@ _NOTHING = object()
 def recognise(
     file: BinaryIO, options: ReadingOptions, language: str = "", *, is_workbook: bool = False
 ) -> TextLayout:
-    """Decide how a file is read.
-
-    Raises:
-        InvalidUpload: the file cannot be read as requested, or in several ways.
-    """
+    """Decide how a file is read; raise InvalidUpload if it can be read in no or several ways."""
     is_asked = bool(options.encoding) and not is_workbook
     encoding = check_encoding(file, options.encoding) if is_asked else find_encoding(file, language)
     layout = TextLayout(kind=XLSX if is_workbook else CSV, encoding=encoding)

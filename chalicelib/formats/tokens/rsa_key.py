@@ -27,11 +27,7 @@ def new_private_pem() -> str:
 
 
 def public_pem_of(private_pem: str) -> str:
-    """Return the public half of a private key.
-
-    Raises:
-        InvalidKey: the text is not an unencrypted RSA private key of `MIN_BITS` bits or more.
-    """
+    """Return the public half of a private key; raise InvalidKey if it is too short or no key."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 

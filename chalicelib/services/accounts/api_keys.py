@@ -46,11 +46,7 @@ class ApiKeyService:
     def find_caller(
         self, secret: str, name_model: Callable[[], str | None] = lambda: None
     ) -> ApiCaller:
-        """Return the account of an API key, and the model that the call names.
-
-        Raises:
-            InvalidToken: the key is malformed, unknown, revoked or expired.
-        """
+        """Return account and named model of an API key; raise InvalidToken if it is not valid."""
         # Checked before any row is read, so that malformed keys cost nothing.
         if not is_well_formed(secret):
             raise InvalidToken
@@ -99,11 +95,7 @@ class ApiKeyService:
         return tuple(sorted(found, key=lambda key: (key.created_at, key.key_id)))
 
     def get(self, account: Account, key_id: str) -> ApiKey:
-        """Return a key of an account.
-
-        Raises:
-            ApiKeyNotFound: the account has no such key.
-        """
+        """Return a key of an account; raise ApiKeyNotFound if the account has no such key."""
         for key in self._keys.of_account(account.account_id):
             if key.key_id == key_id:
                 return key

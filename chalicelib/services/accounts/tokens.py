@@ -140,11 +140,7 @@ class TokenService:
     def find_caller(
         self, bearer_token: str, name_model: Callable[[], str | None] = lambda: None
     ) -> ApiCaller:
-        """Return the account of an access token, and the model that the call names.
-
-        Raises:
-            InvalidToken: the token is unknown, expired, revoked or of the wrong kind.
-        """
+        """Return account and named model of an access token; raise InvalidToken if not valid."""
         claims = self._claims(ACCESS, bearer_token)
         if claims is None or claims["exp"] <= self._clock().timestamp():
             raise InvalidToken

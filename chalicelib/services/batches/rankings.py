@@ -33,11 +33,7 @@ class RankingWork:
         return dump_part([(place, found) for place, found in judged if found is not None])
 
     def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
-        """Select the lines whose labels would improve the model most, the best first.
-
-        Raises:
-            StorageUnavailable: a part is missing because another worker has finished the batch.
-        """
+        """Return the most useful lines, best first; raise StorageUnavailable if parts are gone."""
         from chalicelib.engines.ranking.parts import load_part
         from chalicelib.engines.ranking.pool import SamplePool
         from chalicelib.engines.ranking.selection import choose

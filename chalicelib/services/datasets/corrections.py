@@ -67,11 +67,7 @@ class CorrectionService:
         self._stores = stores
 
     def rename_dataset(self, view: DatasetView, name: str) -> DatasetView:
-        """Rename a dataset.
-
-        Raises:
-            InvalidParameter: the name is not allowed.
-        """
+        """Rename a dataset; raise InvalidParameter if the name is not allowed."""
         name = checked_name(name)
         if not self._stores.datasets.rename(view.dataset, name):
             raise DatasetBeingDeleted(view.dataset.dataset_id)
@@ -175,11 +171,7 @@ class CorrectionService:
         return stores.example_views.show(row, [(one, label) for one, label in pairs if label])
 
     def remove_example(self, view: DatasetView, example_id: int) -> CorrectionResult:
-        """Remove an example from a dataset.
-
-        Raises:
-            ExampleNotFound: the example was removed meanwhile.
-        """
+        """Remove an example; raise ExampleNotFound if it was removed meanwhile."""
         return self._apply(view, [ExampleChange(example_id, is_removed=True)])
 
     def remove_label(

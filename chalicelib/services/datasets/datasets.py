@@ -156,11 +156,7 @@ class DatasetService:
         return self.list(GLOBAL_ACCOUNT_ID, family, offset, count, wanted)
 
     def get(self, account_id: str, family: str, dataset_id: int) -> DatasetView:
-        """Return one dataset of an account.
-
-        Raises:
-            DatasetNotFound: the account has no dataset with this id in this family.
-        """
+        """Return a dataset of the account and family, or raise DatasetNotFound."""
         dataset = self._datasets.find(account_id, family, dataset_id)
         if dataset is None:
             raise DatasetNotFound(dataset_id)

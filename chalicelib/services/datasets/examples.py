@@ -101,11 +101,7 @@ class ExampleService:
             return self._page(view.dataset, runs, offset, count)
 
     def find_label(self, account_id: str, family: str, label_id: int) -> tuple[DatasetView, Label]:
-        """Return a label and its dataset, given only the id of the label.
-
-        Raises:
-            LabelNotFound: no dataset of the account in this family has the label.
-        """
+        """Return a label and its dataset by the label's id, or raise LabelNotFound."""
         # An old route names only the label, so its row also holds the dataset.
         dataset_id = self._labels.dataset_id(owner_key(account_id, family), label_id)
         dataset = dataset_id and self._datasets.find(account_id, family, dataset_id)
@@ -116,11 +112,7 @@ class ExampleService:
         return view, label
 
     def label_of(self, view: DatasetView, number: int) -> Label:
-        """Return a label of a dataset, given its id or its position from 0.
-
-        Raises:
-            LabelNotFound: the dataset has no such label.
-        """
+        """Return a label of a dataset by its id or its position from 0, or raise LabelNotFound."""
         label = view.label(number)
         # A small number that is not an id is a position, as in the old API.
         if label is None and number < len(view.labels):

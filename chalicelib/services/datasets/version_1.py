@@ -39,11 +39,7 @@ class VersionOneService:
         self._allowances = allowances
 
     def find_example(self, view: DatasetView, example_id: int) -> Example:
-        """Return an example of a dataset.
-
-        Raises:
-            ExampleNotFound: the dataset has no example with this id.
-        """
+        """Return an example of a dataset, or raise ExampleNotFound."""
         found = self._stores.corrections.find(view.dataset, [example_id])
         if example_id not in found:
             raise ExampleNotFound(example_id)

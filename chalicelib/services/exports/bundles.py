@@ -55,11 +55,7 @@ class BundleService:
         self._clock = clock
 
     def model(self, export: Export) -> Model:
-        """Return the model of an export.
-
-        Raises:
-            BadRequest: the model was deleted.
-        """
+        """Return the model of an export; raise BadRequest if the model was deleted."""
         exported = export.model
         found = exported and self._models.find(export.account_id, exported.model_id)
         if exported is None or not found:
@@ -67,11 +63,7 @@ class BundleService:
         return replace(found, version=exported.folder)
 
     def write(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Write the archive of an exported model.
-
-        Raises:
-            BadRequest: the model was deleted, or its networks are not installed.
-        """
+        """Write the archive of an exported model; raise BadRequest if the model was deleted."""
         model = self.model(export)
         head = self._files.artifact(model.model_id, model.version)
         card = self._files.document(model.model_id, model.version, CARD)

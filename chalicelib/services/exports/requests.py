@@ -87,11 +87,7 @@ class ExportService:
         return export
 
     def get(self, view: DatasetView, export_id: str) -> Export:
-        """Return an export.
-
-        Raises:
-            ExportNotFound: the dataset has no such export, or it has expired.
-        """
+        """Return an export; raise ExportNotFound if it does not exist or has expired."""
         owner, is_id = view.dataset.account_id, STRING_ID.fullmatch(export_id) is not None
         found = self._exports.find(owner, export_id) if is_id else None
         is_gone = view.dataset.status == DELETION_PENDING
@@ -165,11 +161,7 @@ class ModelExportService:
         return export
 
     def get(self, model: Model, export_id: str) -> Export:
-        """Return an export.
-
-        Raises:
-            ExportNotFound: the model has no such export, or it has expired.
-        """
+        """Return an export; raise ExportNotFound if it does not exist or has expired."""
         is_id = STRING_ID.fullmatch(export_id) is not None
         found = self._exports.find(model.account_id, export_id) if is_id else None
         if found is None or found.model is None or found.model.model_id != model.model_id:

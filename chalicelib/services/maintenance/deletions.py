@@ -104,11 +104,7 @@ class DeletionService:
         return self._start(deletion)
 
     def get(self, account_id: str, deletion_id: str) -> Deletion:
-        """Return a deletion.
-
-        Raises:
-            DeletionNotFound: the account has no such deletion.
-        """
+        """Return a deletion; raise DeletionNotFound if the account has no such deletion."""
         is_id = STRING_ID.fullmatch(deletion_id) is not None
         found = self._deletions.find(account_id, deletion_id) if is_id else None
         if found is None or found.kind == TRACES:

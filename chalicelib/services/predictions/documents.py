@@ -97,11 +97,7 @@ class OcrService:
         bound_memory()
 
     def warm(self) -> None:
-        """Load the networks and import the modules that the first call needs.
-
-        Raises:
-            OcrNotInstalled: files of an engine are damaged.
-        """
+        """Load what the first call needs; raise OcrNotInstalled if an engine is damaged."""
         import_module("chalicelib.formats.documents")
         import_module("chalicelib.engines.ocr.tasks")
         self._engines.warm()

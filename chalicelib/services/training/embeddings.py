@@ -91,11 +91,7 @@ class EmbeddingService:
         check: Callable[[int, int], None],
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> VectorTable:
-        """Return the vectors of texts, or of windows (parts of long texts); compute missing ones.
-
-        Raises:
-            EncoderNotInstalled: the files of the encoder are missing.
-        """
+        """Return vectors of texts or windows (parts of texts), or raise EncoderNotInstalled."""
         from chalicelib.engines.text.encoding.vector_table import VectorTable
 
         wanted = VectorTable(texts, self._encoders.get(encoder).dimensions)
@@ -115,11 +111,7 @@ class EmbeddingService:
             wanted.fill(*content)
 
     def embed(self, encoder: str, texts: Sequence[str]) -> Singles:
-        """Return vectors of texts without storing them, float32, shape (texts, dims).
-
-        Raises:
-            EncoderNotInstalled: the encoder's files are missing.
-        """
+        """Embed texts without storing the vectors, float32, or raise EncoderNotInstalled."""
         return self._encoders.get(encoder).encode(texts, threads=self._threads)
 
     def _load_new(

@@ -356,11 +356,7 @@ class TextLearner:
         names: Sequence[str],
         progress: _Progress,
     ) -> JoinedTables:
-        """Collect vectors of one encoder; raise PartsSent if many are missing and delegated.
-
-        Raises:
-            PartsSent: the run waits for the vectors.
-        """
+        """Collect vectors of one encoder; raise PartsSent if many are missing and delegated."""
         place = names.index(name)
 
         def check(done: int, total: int) -> None:

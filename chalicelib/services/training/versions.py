@@ -57,11 +57,7 @@ class VersionService:
         return [self._view(model, one) for one in reversed(model.versions.kept)]
 
     def get(self, model: Model, number: int) -> VersionView:
-        """Return a version of a model.
-
-        Raises:
-            NotFound: the version is not stored.
-        """
+        """Return a version of a model; raise NotFound if the version is not stored."""
         return self._view(model, _find(model, number))
 
     def serve(self, model: Model, number: int) -> VersionView:
@@ -117,11 +113,7 @@ class VersionService:
         return found if first < second else found.swapped()
 
     def at(self, model: Model, number: int | None) -> Model:
-        """Return a copy of a model that serves the version with this number; None changes nothing.
-
-        Raises:
-            NotFound: the version is not stored.
-        """
+        """Return a copy that serves version `number`, if given; raise NotFound if it is gone."""
         if number is None:
             return model
         version = _find(model, number)

@@ -105,11 +105,7 @@ class Reader(Protocol):
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Check a file, and plan which examples it adds to the dataset.
-
-        Raises:
-            InvalidUpload: the file has no usable example, or exceeds a limit of the dataset.
-        """
+        """Plan which examples a file adds; raise InvalidUpload if it has none or too many."""
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
         """Delete what reading a file has stored, after its upload failed."""

@@ -72,12 +72,7 @@ class TextReader:
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Plan which rows of a file become examples.
-
-        Raises:
-            InvalidUpload: the file cannot be read, has no usable row, or exceeds a limit of the
-                dataset.
-        """
+        """Plan which rows become examples; raise InvalidUpload if there is none or too many."""
         rules = self._rules(owned)
         decision = scan(file, rules, begin, check)
         return IngestPlan(decision, lambda: _accepted_texts(file, rules, decision))
@@ -130,11 +125,7 @@ class PictureReader:
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Plan which images or boxes become examples, and store the accepted images.
-
-        Raises:
-            InvalidUpload: the file is not a zip archive, has no usable image, or exceeds a limit.
-        """
+        """Plan which images become examples and store these, or raise InvalidUpload."""
         dataset = owned.dataset
         stored = self._pictures.stored(dataset.dataset_id)
         try:
@@ -146,11 +137,7 @@ class PictureReader:
         return IngestPlan(decision, lambda: _accepted_pictures(decision))
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Delete images that no committed example uses.
-
-        Raises:
-            LeaseLost: another worker owns the dataset, or it is being deleted.
-        """
+        """Delete images that no committed example uses; raise LeaseLost if the lease is lost."""
         dataset = owned.dataset
         pictures = self._pictures
         unused = set(pictures.stored(dataset.dataset_id))

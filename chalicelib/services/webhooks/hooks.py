@@ -67,11 +67,7 @@ class WebhookService:
         return tuple(self._hooks.of_account(account.account_id))
 
     def get(self, account: Account, hook_id: str) -> Webhook:
-        """Return a webhook.
-
-        Raises:
-            WebhookNotFound: the account has no such webhook.
-        """
+        """Return a webhook; raise WebhookNotFound if the account has no such webhook."""
         is_id = STRING_ID.fullmatch(hook_id) is not None
         found = self._hooks.find(account.account_id, hook_id) if is_id else None
         if found is None:

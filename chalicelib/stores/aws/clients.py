@@ -56,11 +56,7 @@ class Clients:
 
     @property
     def credentials(self) -> Any:
-        """Return the current credentials.
-
-        Raises:
-            NoCredentialsError: no credentials are configured.
-        """
+        """Return the current credentials; raise NoCredentialsError if none are configured."""
         found = self._session.get_credentials()
         if found is None:
             raise NoCredentialsError

@@ -33,11 +33,7 @@ class SecretStore:
         self._signing_key: bytes | None = None
 
     def signing_key(self) -> bytes:
-        """Return the key that signs access and refresh tokens.
-
-        Raises:
-            SettingsError: no key is configured, or it is too short.
-        """
+        """Return the key that signs tokens; raise SettingsError if it is missing or too short."""
         with self._lock:
             if self._signing_key is None:
                 self._signing_key = self._read()

@@ -34,11 +34,7 @@ class ExampleViews:
     def show(
         self, dataset: Dataset, found: Sequence[tuple[Example, Label]]
     ) -> tuple[ExampleView, ...]:
-        """Return examples with their labels and locations.
-
-        Raises:
-            DatasetNotFound: the dataset is being deleted, so its images are not shown any more.
-        """
+        """Return examples with labels and locations; raise DatasetNotFound during a deletion."""
         views = tuple(
             ExampleView(example, label, self._location(dataset, example))
             for example, label in found

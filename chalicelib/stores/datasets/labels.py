@@ -68,11 +68,7 @@ class LabelStore:
         return {int(row.label_id): str(row.description) for row in rows if row.description}
 
     def describe(self, descriptions: Mapping[int, str]) -> None:
-        """Replace descriptions, given by label id; "" removes one. Idempotent.
-
-        Raises:
-            LeaseLost: a label was deleted.
-        """
+        """Replace descriptions by label id, "" removes; raise LeaseLost if a label was deleted."""
 
         def write(item: tuple[int, str]) -> bool:
             label_id, text = item

@@ -28,11 +28,7 @@ class TrainingExamples:
         self._examples = examples
 
     def datasets(self, model: Model, dataset: Dataset) -> list[Dataset]:
-        """Return the datasets that a training uses: its own, and a global one if requested.
-
-        Raises:
-            TrainingFailed: the global dataset was deleted.
-        """
+        """Return the datasets to train on; raise TrainingFailed if the global one was deleted."""
         global_id = model.request.param("withGlobalDatasetId")
         if global_id is None:
             return [dataset]
@@ -59,11 +55,7 @@ class TrainingExamples:
         return collected
 
     def unlabelled_dataset(self, model: Model) -> Dataset | None:
-        """Return the dataset that the parameter `unlabelled` names; None if it names none.
-
-        Raises:
-            TrainingFailed: the dataset was deleted.
-        """
+        """Return the dataset named `unlabelled`, if any; raise TrainingFailed if it was deleted."""
         asked = model.request.param("unlabelled")
         if asked is None or model.request.unlabelled_upload:
             return None

@@ -98,11 +98,7 @@ class ChunkEditor:
         self._search = ExampleSearch(examples)
 
     def write(self, edits: Sequence[SequenceEdit], fence: int, check: Callable[[], None]) -> None:
-        """Write the new chunks and layouts of edits.
-
-        Raises:
-            LeaseLost: another writer has written to the dataset.
-        """
+        """Write the new chunks and layouts of edits; raise LeaseLost if another writer wrote."""
         touched = self._touched(edits)
 
         def put_chunk(sequence: ExampleSequence, number: int, part: Sequence[Example]) -> None:

@@ -86,11 +86,7 @@ class ExampleStore:
     def put_chunk(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example], fence: int
     ) -> bytes:
-        """Write one chunk, unless a writer with a later fence has written it.
-
-        Raises:
-            LeaseLost: a writer with a later fence has written the chunk.
-        """
+        """Write one chunk; raise LeaseLost if a writer with a later fence has written it."""
         row = ExampleChunkRow(sequence.key, number, size=len(examples), fence=fence)
         body = _dump(examples)
         if len(body) > MAX_BODY_BYTES:
@@ -364,11 +360,7 @@ class ChunkWriter:
         self.added: dict[int, list[tuple[bytes, int]]] = {}
 
     def add(self, example: Example) -> None:
-        """Append an example to the examples of its label.
-
-        Raises:
-            LeaseLost: another writer has written to the dataset.
-        """
+        """Append an example to its label's; raise LeaseLost if another writer has written."""
         label_id = example.label_id
         self._unnoted.append(example)
         if len(self._unnoted) == _NOTED_AT_ONCE:
@@ -379,11 +371,7 @@ class ChunkWriter:
             self._put(label_id)
 
     def close(self) -> tuple[LabelCounts, ...]:
-        """Write the remaining examples; return the counts of all labels to commit.
-
-        Raises:
-            LeaseLost: another writer has written to the dataset.
-        """
+        """Write the rest and return counts to commit; raise LeaseLost if another writer wrote."""
         self._note_rest()
         open_labels = list(self._open)
         if len(open_labels) < _MANY_CHUNKS:

@@ -69,11 +69,7 @@ class FeatureRows:
             self._slots[key] = len(self._slots)
 
     def get(self, key: RowKey) -> bytes:
-        """Return the bytes of a row.
-
-        Raises:
-            TrainingFailed: the row was deleted from the bucket.
-        """
+        """Return the bytes of a row; raise TrainingFailed if it was deleted from the bucket."""
         slot = self._slots.get(key)
         if slot is not None:
             return os.pread(self._file.fileno(), self._row_bytes, slot * self._row_bytes)

@@ -81,11 +81,7 @@ class Downloader:
         tls: ssl.SSLContext | None = None,
         check_seconds: float = 10.0,
     ) -> None:
-        """Set the rules for all downloads.
-
-        Raises:
-            ValueError: an entry of the allow-list is not valid.
-        """
+        """Set the rules for all downloads; raise ValueError if the allow-list is not valid."""
         self._allowed = AllowList(allowed)
         self._connect_timeout_seconds = connect_timeout_seconds
         self._resolver = resolver
@@ -140,11 +136,7 @@ class Downloader:
             return Fetched(_read_name(answer), written_bytes)
 
     def check_address(self, url: str, seconds: float) -> None:
-        """Raise an error unless a URL may be posted to: https and public, or on the allow-list.
-
-        Raises:
-            DownloadFailed: the URL is not allowed; the message says why.
-        """
+        """Raise DownloadFailed unless a URL is https and public, or on the allow-list."""
         location, deadline = read_location(url), Deadline(seconds)
         addresses = self._resolve(location, deadline)
         is_open = all(not is_public(ipaddress.ip_address(one)) for one in addresses)

@@ -37,11 +37,7 @@ class Deadline:
         self._ends_at = time.monotonic() + seconds
 
     def remaining(self, at_most: float = float("inf")) -> float:
-        """Return the remaining seconds, more than 0 and at most `at_most`.
-
-        Raises:
-            TimeoutError: the deadline has passed.
-        """
+        """Return the remaining seconds, at most `at_most`; raise TimeoutError if none is left."""
         left = self._ends_at - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -61,11 +57,7 @@ class Pace:
         self._second = 0
 
     def note(self, waited_seconds: float, count: int) -> None:
-        """Record how long a read waited and how many bytes it got.
-
-        Raises:
-            DownloadFailed: too few bytes arrived in the last PACE_SECONDS.
-        """
+        """Record wait and bytes of a read; raise DownloadFailed if PACE_SECONDS brought too few."""
         self._waited += waited_seconds
         while self._second + 1 <= self._waited:
             self._check()
@@ -140,11 +132,7 @@ class _TimedSocket:
 def open_socket(
     address: str, location: Location, tls: ssl.SSLContext | None, limit: float
 ) -> socket.socket:
-    """Connect to an IP address.
-
-    Raises:
-        OSError: the connection failed, or the certificate is not valid.
-    """
+    """Connect to an IP address; raise OSError for failures and invalid certificates."""
     plain = socket.create_connection((address, location.port), timeout=limit)
     if tls is None:
         return plain

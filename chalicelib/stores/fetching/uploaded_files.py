@@ -100,11 +100,7 @@ class UploadedFileStore:
         length: int | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Copy a file, or its first bytes, into an open file.
-
-        Raises:
-            DownloadFailed: the file was overwritten or deleted.
-        """
+        """Copy a file or its first bytes; raise DownloadFailed if it was replaced or deleted."""
         more = {} if length is None else {"Range": f"bytes=0-{length - 1}"}
         try:
             response = self._clients.s3.get_object(
@@ -121,11 +117,7 @@ class UploadedFileStore:
             target.write(block)
 
     def claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Claim a file for an object, so that no call but a later attempt of this one can use it.
-
-        Raises:
-            DownloadFailed: the file was claimed with another id.
-        """
+        """Claim a file for one object; raise DownloadFailed if it has another claim."""
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         claim = _claim(user, attempt())
         actions: list[Action] = [

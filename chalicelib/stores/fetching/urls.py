@@ -47,11 +47,7 @@ class Location:
         return clean_file_name(unquote(self.target.partition("?")[0]))
 
     def join(self, reference: str) -> Location:
-        """Return the location to which a redirect leads.
-
-        Raises:
-            DownloadFailed: the redirect leads to a URL that is not allowed.
-        """
+        """Return where a redirect leads; raise DownloadFailed if that is not allowed."""
         # http.client decodes headers as Latin-1, but servers send UTF-8.
         try:
             text = reference.strip().encode("latin-1").decode()
@@ -199,11 +195,7 @@ class AllowList:
     """
 
     def __init__(self, items: Sequence[str]) -> None:
-        """Parse the entries.
-
-        Raises:
-            ValueError: an entry is not an address, a range or a host name.
-        """
+        """Parse the entries; raise ValueError if one is no address, range or host name."""
         self._rules = tuple(_read_rule(item.strip()) for item in items if item.strip())
 
     def permits(self, host: str, address: Address, port: int) -> bool:

@@ -40,11 +40,7 @@ class BatchFiles:
         self._artifacts.put(batch_prefix(batch.batch_id) + _TEMPLATE, content)
 
     def template(self, batch: Batch) -> bytes:
-        """Return the stored form template.
-
-        Raises:
-            StorageUnavailable: the template was deleted, because the batch has ended.
-        """
+        """Return the stored form template; raise StorageUnavailable if the batch has ended."""
         content = self._artifacts.get(batch_prefix(batch.batch_id) + _TEMPLATE)
         if content is None:
             raise StorageUnavailable
@@ -117,22 +113,14 @@ class BatchFiles:
         self._artifacts.put_json(batch_prefix(batch.batch_id) + _COLUMNS, columns)
 
     def columns(self, batch: Batch) -> dict[str, Any]:
-        """Return the stored description of the columns of the input table.
-
-        Raises:
-            StorageUnavailable: the columns were deleted, because the batch has ended.
-        """
+        """Return the stored column description; raise StorageUnavailable if the batch has ended."""
         content = self._artifacts.get(batch_prefix(batch.batch_id) + _COLUMNS)
         if content is None:
             raise StorageUnavailable
         return dict(json.loads(content))
 
     def cells(self, batch: Batch, number: int) -> Iterator[list[Any]]:
-        """Yield the table cells of each line in a part. One line is in memory at a time.
-
-        Raises:
-            StorageUnavailable: the cells were deleted, because the batch has ended.
-        """
+        """Yield the table cells line by line; raise StorageUnavailable if the batch has ended."""
         with tempfile.TemporaryFile() as file:
             if not self._artifacts.get_file(_cells_key(batch, number), file):
                 raise StorageUnavailable
@@ -175,11 +163,7 @@ class BatchFiles:
         self._artifacts.delete_prefix(batch_prefix(batch_id))
 
     def answers(self, batch: Batch, number: int) -> bytes:
-        """Return the stored answers of a part.
-
-        Raises:
-            StorageUnavailable: another worker has finished the batch and deleted the answers.
-        """
+        """Return the stored answers of a part; raise StorageUnavailable if the batch has ended."""
         content = self._artifacts.get(_answers_key(batch, number))
         if content is None:
             raise StorageUnavailable

@@ -60,11 +60,7 @@ class CapacityStore:
         self._max_stored_bytes = settings.max_stored_bytes
 
     def reserve_upload(self, dataset: Dataset, size_bytes: int) -> str:
-        """Reserve the bytes of an upload before it is accepted; return its entry.
-
-        Raises:
-            TooManyOpen: too many uploads are running, or the account stores too much.
-        """
+        """Reserve an upload's bytes and return its entry; raise TooManyOpen above a limit."""
         account_id, ids = dataset.account_id, (dataset.family, dataset.dataset_id)
         entry = str(OpenUpload(*ids, dataset.receipt_id, self._now(), size_bytes))
         row, uploads = AccountRow(account_id), AccountRow.uploads
@@ -80,11 +76,7 @@ class CapacityStore:
         return entry
 
     def resize_upload(self, dataset: Dataset, size_bytes: int) -> None:
-        """Replace the reserved bytes of an upload by the size of the data that it stores.
-
-        Raises:
-            TooManyOpen: the account would store too much.
-        """
+        """Set an upload's bytes to those that it stores; raise TooManyOpen above the limit."""
         is_recounted = False
         for _ in range(_TRIES):
             row = find_row(AccountRow, dataset.account_id)
@@ -132,11 +124,7 @@ class CapacityStore:
             log.error("capacity_not_released", error, entry=entry)
 
     def reserve_bytes(self, account_id: str, size_bytes: int) -> None:
-        """Reserve bytes before they are stored.
-
-        Raises:
-            TooManyOpen: the account would store too much.
-        """
+        """Reserve bytes before they are stored; raise TooManyOpen above the limit."""
         row, actions = AccountRow(account_id), _changed(size_bytes)
         if try_update(row, actions, self._has_capacity(size_bytes)):
             return
@@ -154,11 +142,7 @@ class CapacityStore:
             log.error("capacity_not_released", error)
 
     def check_version(self, account_id: str, size_bytes: int) -> None:
-        """Raise an error if there is no space for another model version. Nothing is reserved.
-
-        Raises:
-            TooLarge: the account would store too much; the message names a version to delete.
-        """
+        """Raise TooLarge, naming a version to delete, if another version does not fit."""
         more, limit = max(1, size_bytes), self._max_stored_bytes
         for is_recounted in (False, True):
             row = find_row(AccountRow, account_id)
@@ -198,11 +182,7 @@ class CapacityStore:
             log.error("capacity_not_counted", error)
 
     def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
-        """Count a presigned form until it is used or expires.
-
-        Raises:
-            TooManyOpen: the account has the maximum number of unused forms.
-        """
+        """Count a presigned form until it is used or expires; raise TooManyOpen at the limit."""
         entry, forms = f"{upload_id}.{expires_at}", AccountRow.forms
         count = size(forms)
         has_place = forms.does_not_exist() | (count < MAX_FORMS) | forms.contains(entry)

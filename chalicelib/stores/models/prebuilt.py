@@ -29,19 +29,11 @@ class PrebuiltStore:
         return is_here or self._source.offers(f"{_FOLDER}/{model_id}")
 
     def artifact(self, model_id: str) -> bytes:
-        """Return the artifact of a prebuilt model.
-
-        Raises:
-            OSError: the model is not installed.
-        """
+        """Return the artifact of a prebuilt model; raise OSError if the model is not installed."""
         return self._read(model_id, ARTIFACT)
 
     def card(self, model_id: str) -> dict[str, Any]:
-        """Return the model card of a prebuilt model.
-
-        Raises:
-            OSError: the model is not installed.
-        """
+        """Return the card of a prebuilt model; raise OSError if the model is not installed."""
         card: dict[str, Any] = json.loads(self._read(model_id, CARD))
         return card
 

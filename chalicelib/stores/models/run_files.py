@@ -69,11 +69,7 @@ class UserTextStore:
         self._artifacts.put_json(_unlabelled_key(model), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
-        """Return a key prefix for vectors of the current run's unlabelled texts, and the texts.
-
-        Raises:
-            TrainingFailed: the texts are deleted.
-        """
+        """Return key prefix and unlabelled texts of a run; raise TrainingFailed if deleted."""
         texts = self._artifacts.get_json(_unlabelled_key(model))
         if texts is None:
             raise TrainingFailed("The unlabelled texts are gone. Upload them, and train again.")
@@ -153,11 +149,7 @@ class RunFileStore:
     def queue(
         self, model: Model, files: RunFiles, enqueue: Callable[[StoreFiles | None], ModelView]
     ) -> ModelView:
-        """Queue a run with its files.
-
-        Raises:
-            DownloadFailed: another call has used the uploaded file.
-        """
+        """Queue a run with its files; raise DownloadFailed if another call has used the upload."""
         uploaded, user = files.uploaded, object_id()
         if uploaded is not None:
             self._uploads.claim(uploaded, user)

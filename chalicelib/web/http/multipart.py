@@ -109,12 +109,7 @@ class _Reader:
 
 
 def read_parts(body: bytes, content_type: str) -> Iterator[FormPart]:
-    """Yield the parts of a multipart body that have a name.
-
-    Raises:
-        BadRequest: there is no boundary or no part, there are too many parts, or the end is
-            missing.
-    """
+    """Yield the named parts of a multipart body; raise BadRequest if it is malformed."""
     reader = _Reader()
     try:
         boundary = boundary_of(content_type)

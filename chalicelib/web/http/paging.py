@@ -71,11 +71,7 @@ class ListAnswer(Generic[Record]):
 
 
 def window(query: Mapping[str, str], largest: int) -> Window:
-    """Return the part of a list that the query parameters `offset` and `count` select.
-
-    Raises:
-        InvalidParameter: a value is negative or not a whole number, or `count` is 0.
-    """
+    """Return the part of a list that `offset` and `count` select, or raise InvalidParameter."""
     offset = _whole(query, "offset", 0, 0)
     return Window(min(offset, FARTHEST), min(_whole(query, "count", largest, 1), largest))
 

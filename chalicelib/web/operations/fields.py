@@ -148,11 +148,7 @@ DescriptionsField = Annotated[
 def sent_descriptions(
     sent: list[DescriptionItem] | str | None, family: str, dataset_type: str | None
 ) -> tuple[LabelDescription, ...]:
-    """Return the checked descriptions of a call; () if none were sent.
-
-    Raises:
-        InvalidParameter: the descriptions are not allowed.
-    """
+    """Return a call's checked descriptions, () if none; raise InvalidParameter if wrong."""
     if sent is None:
         return ()
     items = _decoded(sent) if isinstance(sent, str) else sent

@@ -78,11 +78,7 @@ def whole_number(sent: object) -> int | None:
 
 
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
-    """Convert fields to a struct. Numbers and booleans may be texts, as in forms.
-
-    Raises:
-        BadRequest: a field is missing or its value is not allowed.
-    """
+    """Convert fields, maybe texts as in forms, to a struct; raise BadRequest for a wrong field."""
     prepare(form)
     try:
         return msgspec.convert(_unambiguous(values, form), form, strict=False)

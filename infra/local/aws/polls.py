@@ -50,11 +50,7 @@ class Polls:
             self._sent.notify_all()
 
     def wait(self, poll: Poll, lock: threading.Lock) -> None:
-        """Wait until one of the queues has a visible message or the time has passed.
-
-        Raises:
-            ClientGone: the client has disconnected, so no message must be received for it.
-        """
+        """Wait for a visible message or the end of time; raise ClientGone if the client left."""
         deadline = time.monotonic() + poll.seconds
         while True:
             with self._sent:

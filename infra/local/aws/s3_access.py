@@ -72,11 +72,7 @@ class S3Access:
         self._keys = keys
 
     def check(self, environ: dict[str, Any]) -> Form | None:
-        """Accept or refuse a request; return the parsed form of an accepted upload.
-
-        Raises:
-            Refused: the signature, its time or the form's policy does not allow the request.
-        """
+        """Return the form of an accepted upload, if it is one; raise Refused otherwise."""
         query = parse_qs(environ["QUERY_STRING"], keep_blank_values=True)
         if "X-Amz-Signature" in query:
             self._check_query(environ, {name: values[0] for name, values in query.items()})
@@ -108,11 +104,7 @@ class S3Access:
 
 
 def check_key_id(keys: KeyPair, key_id: str) -> None:
-    """Check the access key that a request names.
-
-    Raises:
-        Refused: the request names another key.
-    """
+    """Check the access key that a request names; raise Refused if the request names another key."""
     if not keys.is_id(key_id):
         raise Refused(WRONG_KEY, "InvalidAccessKeyId")
 
@@ -126,11 +118,7 @@ def _is_form(environ: dict[str, Any]) -> bool:
 
 
 def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
-    """Check an uploaded form and return it; the body can be read again.
-
-    Raises:
-        Refused: signature, expiry or a condition does not hold.
-    """
+    """Return a checked form, leaving the body readable; raise Refused if it is not allowed."""
     form = _read_form(environ)
     try:
         check_policy({**form.fields, "bucket": form.bucket}, form.size, keys)
@@ -141,11 +129,7 @@ def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
 
 
 def check_policy(fields: dict[str, str], size: int, keys: KeyPair) -> None:
-    """Check a form against its own policy.
-
-    Raises:
-        Refused: signature, expiry or a condition does not hold.
-    """
+    """Raise Refused if a form violates its own signed policy."""
     policy_text, credential = fields.get("policy", ""), fields.get("x-amz-credential", "")
     check_key_id(keys, credential.partition("/")[0])
     expected = _policy_signature(policy_text, credential, keys.secret)

@@ -71,11 +71,7 @@ class PublicAddress:
 
 
 def read_public_address(environment: Mapping[str, str], bound_host: str) -> PublicAddress | None:
-    """Read the public address from the environment; None if none is set.
-
-    Raises:
-        WrongAddress: the public URL or a trusted proxy cannot be read.
-    """
+    """Read the public address, None if none is set; raise WrongAddress if it is wrong."""
     proxies = tuple(_networks(environment.get(TRUSTED_PROXIES, "")))
     text = environment.get(PUBLIC_URL, "").removesuffix("/")
     if not text:

@@ -49,11 +49,7 @@ class Telemetry:
         return cls(has_metrics, has_traces, options.state_dir / METRICS_FOLDER)
 
     def prepare(self) -> None:
-        """Check that the packages are installed, and empty the folder.
-
-        Raises:
-            CannotStart: a package of an extra is missing.
-        """
+        """Check that the packages are installed, else raise CannotStart; empty the folder."""
         for extra, is_wanted in (("metrics", self.has_metrics), ("traces", self.has_traces)):
             if is_wanted and not _is_installed(_PACKAGES[extra]):
                 raise CannotStart(

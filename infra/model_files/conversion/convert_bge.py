@@ -73,11 +73,7 @@ class BgeWeights:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Build the graph in full precision from the package's `model.onnx`.
-
-    Raises:
-        BrokenFile: the file has another graph.
-    """
+    """Build the full graph from the package's `model.onnx`; raise BrokenFile for another."""
     try:
         return build_graph(_SHAPE, BgeWeights(onnx.load(str(source / "model.onnx")).graph))
     except KeyError as cause:

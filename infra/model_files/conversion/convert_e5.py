@@ -112,11 +112,7 @@ def _read_tokenizer(source: Path) -> dict[str, Any]:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Build the graph in full precision from `weights.bin` and `tokenizer.json`.
-
-    Raises:
-        BrokenFile: a file has other content.
-    """
+    """Build the full graph from `weights.bin` and `tokenizer.json`, or raise BrokenFile."""
     packed = FourBitWeights(source / "weights.bin")
     if packed.layers != _LAYERS:
         raise BrokenFile(f"weights.bin has {packed.layers} layers, not {_LAYERS}.")
@@ -126,11 +122,7 @@ def build(source: Path) -> onnx.ModelProto:
 
 
 def write_tokenizer(source: Path, target: Path) -> None:
-    """Write `tokenizer.json` with the entries that are kept.
-
-    Raises:
-        BrokenFile: the source has another vocabulary.
-    """
+    """Write `tokenizer.json` with the kept entries; raise BrokenFile for another source."""
     tokenizer = _read_tokenizer(source)
     vocabulary = tokenizer["model"]["vocab"]
     tokenizer["model"]["vocab"] = [vocabulary[place] for place in kept_ids(vocabulary)]

@@ -80,22 +80,14 @@ def _bucket(distance: int) -> int:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Build the graph in full precision from a folder with the slices of the model's zip archive.
-
-    Raises:
-        BrokenFile: the slices do not have the expected content.
-    """
+    """Build the full graph from the slices of the zip archive; raise BrokenFile if wrong."""
     with _open(source, "model.safetensors") as file:
         tensors = {name: values.astype(np.float32) for name, values in read_tensors(file)}
     return build_graph(_SHAPE, MpnetWeights(tensors))
 
 
 def write_tokenizer(source: Path, target: Path) -> None:
-    """Extract `tokenizer.json` from a folder with the slices of the model's zip archive.
-
-    Raises:
-        BrokenFile: the slices do not have the expected content.
-    """
+    """Extract `tokenizer.json` from the slices of the archive; raise BrokenFile if wrong."""
     with _open(source, "tokenizer.json") as file, (target / "tokenizer.json").open("wb") as output:
         shutil.copyfileobj(file, output)
 

@@ -47,11 +47,7 @@ def tokens_of(model: onnx.ModelProto) -> list[str]:
 
 
 def convert(source: Path, target: Path) -> None:
-    """Write `model.onnx` and `tokens.json` from the published `model.onnx`.
-
-    Raises:
-        BrokenFile: the graph is not the expected one.
-    """
+    """Write `model.onnx` and `tokens.json`; raise BrokenFile if the source is another graph."""
     model = onnx.load(str(source / MODEL))
     tokens = tokens_of(model)
     remove_shapes(model.graph)

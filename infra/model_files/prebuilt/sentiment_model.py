@@ -88,11 +88,7 @@ def make_model(head: SentimentHead, encoder: Encoder, figures: Mapping[str, Any]
 
 
 def check_answers(model: TrainedText, encoder: Encoder, figures: Mapping[str, Any]) -> None:
-    """Compare the predictions for a few fixed sentences with the references.
-
-    Raises:
-        WrongOutputs: a probability differs by more than the tolerance, or is not a number.
-    """
+    """Raise WrongOutputs if predictions for fixed sentences differ from the references."""
     wanted = figures["references"]
     found = model.predict({encoder.name: encoder.encode(wanted["texts"])})
     worst = float(np.abs(found - np.array(wanted["probabilities"])).max())

@@ -29,11 +29,7 @@ class FourBitWeights:
     """The tensors of a packed file, unpacked when they are read."""
 
     def __init__(self, path: Path) -> None:
-        """Read the directory.
-
-        Raises:
-            BrokenFile: the file has another format.
-        """
+        """Read the directory; raise BrokenFile if the file has another format."""
         try:
             self._data = np.memmap(path, np.uint8, "r")
             magic, _, width, layers, heads, *_, block = _HEADER.unpack(self._bytes(0, _HEADER.size))
@@ -64,19 +60,11 @@ class FourBitWeights:
         return self._data[start : start + count].tobytes()
 
     def vector(self, name: str) -> Singles:
-        """Return a float32 tensor, flat.
-
-        Raises:
-            BrokenFile: the tensor is missing.
-        """
+        """Return a float32 tensor, flat; raise BrokenFile if the tensor is missing."""
         return np.frombuffer(self._content(name, 0), "<f4").astype(np.float32)
 
     def matrix(self, name: str, rows: Ints | None = None) -> Singles:
-        """Return a matrix, float32 (rows, columns), or some of its rows.
-
-        Raises:
-            BrokenFile: the matrix is missing.
-        """
+        """Return a matrix or rows of it, float32 (rows, columns); raise BrokenFile if missing."""
         blocks = np.frombuffer(self._content(name, 1), _BLOCK_TYPE)
         across = self._columns(name) // BLOCK
         blocks = blocks.reshape(-1, across)

@@ -85,11 +85,7 @@ def _parse_piece(data: memoryview) -> VocabularyPiece:
 
 
 def parse_model(data: bytes) -> SentencePieceModel:
-    """Read a SentencePiece model file.
-
-    Raises:
-        ValueError: the bytes are not a SentencePiece model.
-    """
+    """Read a SentencePiece model file; raise ValueError for other bytes."""
     pieces: list[VocabularyPiece] = []
     charsmap = b""
     for number, value in _fields(memoryview(data)):

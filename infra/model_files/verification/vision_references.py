@@ -72,11 +72,7 @@ def check_outputs(name: str, outputs: Mapping[str, Array]) -> None:
 
 
 def compare(name: str, references: Mapping[str, Doubles], outputs: Mapping[str, Array]) -> None:
-    """Compare evenly spaced values of outputs with reference samples.
-
-    Raises:
-        WrongOutputs: a value differs by more than the tolerance, or is not a number.
-    """
+    """Raise WrongOutputs if outputs differ from evenly spaced reference samples."""
     for output, reference in references.items():
         allowed = _TOLERANCE * np.abs(reference).max()
         given = sample(outputs[output])
@@ -90,11 +86,7 @@ def compare(name: str, references: Mapping[str, Doubles], outputs: Mapping[str, 
 
 
 def check_model(path: Path, name: str) -> None:
-    """Run a converted graph on the drawn images and compare it with the references.
-
-    Raises:
-        WrongOutputs: a value differs by more than the tolerance, or is not a number.
-    """
+    """Raise WrongOutputs if a converted graph's outputs on drawn images are wrong."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     values = session.run(names, {"pixels": draw(SIDES[name])})

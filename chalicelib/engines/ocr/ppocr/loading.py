@@ -23,11 +23,7 @@ FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")
 
 
 def load_ppocr(folder: Path) -> PpOcr:
-    """Load the engine, which threads may share, from its folder.
-
-    Raises:
-        OcrNotInstalled: a file is missing, or differs from the installed one.
-    """
+    """Load the engine, which threads may share; raise OcrNotInstalled if files are wrong."""
     check_files(folder, FILES, PPOCR)
     alphabets = [tuple(json.loads((folder / name).read_bytes())) for name in FILES[2:]]
     bound_memory()

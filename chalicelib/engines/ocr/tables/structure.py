@@ -88,11 +88,7 @@ class StructureModel:
 
 
 def load_structure(folder: Path) -> StructureModel:
-    """Load the network.
-
-    Raises:
-        OcrNotInstalled: a file is missing, or differs from the installed one.
-    """
+    """Load the network from its folder; raise OcrNotInstalled if files are wrong."""
     from chalicelib.engines.onnx_session import open_session
 
     check_files(folder, FILES, NAME)

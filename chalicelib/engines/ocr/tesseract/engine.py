@@ -149,11 +149,7 @@ def _probable(words: Sequence[Word]) -> list[Word]:
 
 
 def load_tesseract() -> Tesseract:
-    """Create the engine, which starts the program for each page.
-
-    Raises:
-        OcrNotInstalled: the program or its language data is missing.
-    """
+    """Create the engine, which starts the program for each page, or raise OcrNotInstalled."""
     program = find_program()
     if program is None:
         raise OcrNotInstalled(TESSERACT)

@@ -135,9 +135,5 @@ class BackbonePool:
 
 
 def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
-    """Read the names and digests of backbones from JSON, sorted by name.
-
-    Raises:
-        AttributeError: the value is not an object.
-    """
+    """Read names and digests of backbones, sorted; raise AttributeError if it is no object."""
     return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

@@ -94,19 +94,11 @@ class TrainedImage:
         return self._parameters.backbones
 
     def predict(self, image: Picture) -> Ranked:
-        """Return every label of an image, most probable first.
-
-        Raises:
-            BackboneNotInstalled: the backbone's files are missing or damaged.
-        """
+        """Return every label, most probable first; raise BackboneNotInstalled without network."""
         return ranked(self.labels, self.probabilities(self._embedding(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the best label of an image, the uncertainty, and the likeness to training images.
-
-        Raises:
-            BackboneNotInstalled: the backbone's files are missing or damaged.
-        """
+        """Return the best label, uncertainty and likeness, or raise BackboneNotInstalled."""
         return self.judgement(self._embedding(image))
 
     def judgement(self, embedding: Floats) -> Judgement:

@@ -62,11 +62,7 @@ RULES = {
 
 
 def rules_of(algorithm: str) -> Rules:
-    """Return the settings of an algorithm.
-
-    Raises:
-        ValueError: the algorithm is unknown.
-    """
+    """Return the settings of an algorithm; raise ValueError if the algorithm is unknown."""
     rules = RULES.get(algorithm or "object-detection")
     if rules is None:
         raise ValueError(f"There is no detection algorithm {algorithm!r}.")

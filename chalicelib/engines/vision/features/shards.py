@@ -92,11 +92,7 @@ def read_shard(content: bytes) -> Shard:
 
 
 def read_head(content: bytes) -> Shard:
-    """Read the list of contents of a shard from its first bytes.
-
-    Raises:
-        ValueError: these bytes are not the beginning of a shard.
-    """
+    """Read the contents of a shard from its first bytes; raise ValueError for other bytes."""
     arrays: dict[str, Array] = {}
     for name, start in _members(content):
         stream = io.BytesIO(content)

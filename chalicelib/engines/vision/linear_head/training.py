@@ -97,11 +97,7 @@ class LinearHeadTraining(ABC):
         return self._epochs
 
     def step(self) -> VisionStep | None:
-        """Work for about a second; return None when the training is finished.
-
-        Raises:
-            TrainingFailed: features are not finite numbers.
-        """
+        """Work about a second, None at the end; raise TrainingFailed if features are not finite."""
         if not self._finder.is_done:
             self._finder.step()
             return VisionStep(self._share())

@@ -111,19 +111,11 @@ class TrainedMultiLabel:
         return self._uses
 
     def predict(self, image: Picture) -> Ranked:
-        """Return every label of an image, most probable first.
-
-        Raises:
-            BackboneNotInstalled: a backbone's files are missing or damaged.
-        """
+        """Return every label, most probable first; raise BackboneNotInstalled without networks."""
         return ranked(self.labels, self.probabilities(self._features(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the best label of an image, with the uncertainty of the prediction.
-
-        Raises:
-            BackboneNotInstalled: a backbone's files are missing or damaged.
-        """
+        """Return the best label and its uncertainty, or raise BackboneNotInstalled."""
         return self.judgement(self._features(image))
 
     def judgement(self, features: Floats) -> Judgement:

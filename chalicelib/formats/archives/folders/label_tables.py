@@ -77,11 +77,7 @@ def read_label_tables(
     separator: str,
     can_label: Callable[[ZipMember], bool],
 ) -> LabelTables:
-    """Read the label tables of an archive.
-
-    Raises:
-        InvalidUpload: a table cannot be read.
-    """
+    """Read the label tables of an archive; raise InvalidUpload if a table cannot be read."""
     result, known = LabelTables(), dict[str, int]()
     members = {m.index: m for m in files.archive.members() if can_label(m)}
     if not members:

@@ -42,11 +42,7 @@ class FolderLabels:
         reject: Callable[[RejectedItem], None],
         check: Callable[[], None],
     ) -> None:
-        """Read the names of folders and the label tables.
-
-        Raises:
-            InvalidUpload: a label table cannot be read.
-        """
+        """Read folder names and label tables; raise InvalidUpload if a table cannot be read."""
         self._is_multi = dataset_type == MULTI_LABEL
         members, folders = list[ZipMember](), set[str]()
         for member in archive.members():
@@ -96,11 +92,7 @@ class FolderLabels:
         return ", ".join(self._names_of(member))
 
     def of(self, member: ZipMember) -> list[str]:
-        """Return the labels of an image, cut to the maximum length.
-
-        Raises:
-            MemberProblem: the image has no label, or a label cannot be used.
-        """
+        """Return the cut labels of an image; raise MemberProblem if it has no usable label."""
         names = self._names_of(member)
         if not names:
             raise MemberProblem(self._explain_missing(member))

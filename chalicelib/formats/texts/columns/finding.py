@@ -78,11 +78,7 @@ class ColumnFinder:
         self._table.layout = layout
 
     def find(self) -> TextLayout:
-        """Return the layout of the table, including header and columns.
-
-        Raises:
-            InvalidUpload: it is not clear which columns to use.
-        """
+        """Return the layout with header and columns; raise InvalidUpload if it is unclear."""
         if self._header_row:
             above = frozenset(range(1, self._header_row))
             self._layout = replace(self._layout, skipped=self._layout.skipped | above)

@@ -99,11 +99,7 @@ class ToolExport:
 
 
 def items_of(value: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the elements of a list of objects.
-
-    Raises:
-        ExportFault: the value is not a list of objects.
-    """
+    """Yield the elements of a list of objects; raise ExportFault for anything else."""
     if not isinstance(value, list):
         raise ExportFault("a list of objects is missing")
     for number, item in enumerate(value, 1):
@@ -113,11 +109,7 @@ def items_of(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def text_of(item: Mapping[str, Any], key: str) -> str:
-    """Return a member that must be a text; "" if it is missing or null.
-
-    Raises:
-        ExportFault: the member is not a text.
-    """
+    """Return a text member, "" if it is missing or null; raise ExportFault for other values."""
     value = item.get(key)
     if value is None:
         return ""

@@ -65,11 +65,7 @@ class DetectionTraining:
         return self._dense.run.epoch + self._trials.proposals.records
 
     def step(self) -> VisionStep | None:
-        """Do the next step; return None when the training is finished.
-
-        Raises:
-            TrainingFailed: the outputs of the head are not finite.
-        """
+        """Do the next step, None at the end; raise TrainingFailed if outputs are not finite."""
         stage = next((stage for stage in self._stages if not stage.is_done), None)
         if stage is None:
             return None
