@@ -96,6 +96,8 @@ class Settings:
     """
     lease_seconds: float = 60.0
     """Seconds without a heartbeat after which a worker loses its job."""
+    kept_versions: int = 10
+    """Number of versions of a model that are kept, besides those in use."""
     max_attempts: int = 3
     """Number of failed attempts after which a job ends as FAILED."""
     sync_seconds: float = 25.0
@@ -144,6 +146,7 @@ class Settings:
                 for name, variable in _LIMITS.items()
             },
             batch_chains=max(1, reader.integer("PRESAGE_BATCH_CHAINS", cls.batch_chains)),
+            kept_versions=max(1, reader.integer("PRESAGE_KEPT_VERSIONS", cls.kept_versions)),
             lease_seconds=reader.number("PRESAGE_LEASE_SECONDS", cls.lease_seconds),
             max_attempts=reader.integer("PRESAGE_MAX_ATTEMPTS", cls.max_attempts),
             sync_seconds=reader.number("PRESAGE_SYNC_SECONDS", cls.sync_seconds),

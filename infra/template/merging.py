@@ -138,6 +138,7 @@ def _environment() -> Part:
         "PRESAGE_ALLOW_ORIGINS": {"Fn::Join": [",", ref("AllowedOrigins")]},
         "PRESAGE_MODEL_DIR": MODEL_DIR,
         "PRESAGE_MODELS_FROM_BUCKET": ref("ModelCatalogue"),
+        "PRESAGE_KEPT_VERSIONS": ref("KeptVersions"),
         "PRESAGE_LOG_LEVEL": ref("LogLevel"),
         # Lambda reads metrics from these log lines.
         "PRESAGE_LOG_STREAM": "stdout",

@@ -186,6 +186,9 @@ def _limits() -> Part:
         ),
         "RequestBurst": _number("Burst of the API, in requests.", 400, MinValue=1),
         **throttle_parameters(),
+        "KeptVersions": _number(
+            "Versions of a model that are kept, besides those in use.", 10, MinValue=1
+        ),
         "SlowMilliseconds": _number(
             "99th percentile of the latency in milliseconds that raises an alarm.", 10_000
         ),

@@ -14,8 +14,6 @@ from typing import Any
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.errors import NotFound, TooLarge
 
-# Versions that are kept besides those in use.
-KEPT_VERSIONS = 10
 LARGEST_VERSION = 2**31
 
 
@@ -66,13 +64,13 @@ class KeptVersions:
         """Return the bytes of the newest artifact, to estimate the next one; 0 if there is none."""
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
-    def with_new(self, version: ModelVersion, in_use: Collection[str]) -> KeptVersions:
+    def with_new(self, version: ModelVersion, in_use: Collection[str], limit: int) -> KeptVersions:
         """Add and number a version; above the limit, remove the oldest ones that are not in use."""
         number = self.last + 1
         added = ModelVersion(**{**version.__dict__, "number": number})
         kept = [*self.kept, added]
         spare = [one for one in kept if one.folder not in in_use and one is not added]
-        gone = spare[: max(0, len(kept) - KEPT_VERSIONS)]
+        gone = spare[: max(0, len(kept) - limit)]
         return KeptVersions(tuple(one for one in kept if one not in gone), number)
 
     def without(self, number: int) -> KeptVersions:

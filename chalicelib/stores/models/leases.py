@@ -48,6 +48,7 @@ class ModelLeases:
         self._clock = clock
         self._milliseconds = round(settings.lease_seconds * 1000)
         self._longest = longest_lease(self._milliseconds)
+        self._kept_versions = settings.kept_versions
 
     def acquire(self, account_id: str, model_id: str, run: int) -> Model | None:
         """Acquire a run and set it RUNNING; None if it has ended or has another owner."""
@@ -102,7 +103,8 @@ class ModelLeases:
                 raise LeaseLost
             served = row.version if version.not_served_because else version.folder
             # The version served until now stays too, so that this training can be taken back.
-            after = before.with_new(version, {*ending.in_use, served, row.version})
+            in_use = {*ending.in_use, served, row.version}
+            after = before.with_new(version, in_use, self._kept_versions)
             actions: list[Action] = [
                 ModelRow.status.set(SUCCEEDED),
                 ModelRow.progress.set(1),

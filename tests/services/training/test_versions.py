@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.models.model import Model, TrainRequest
-from chalicelib.domain.models.model_version import KEPT_VERSIONS
 from chalicelib.errors import Conflict
 from chalicelib.stores.aws.objects import model_prefix
 from chalicelib.stores.aws.tables import ModelRow
@@ -17,6 +16,7 @@ from tests.builders import World, some_rows
 from tests.domain.models.test_comparison import evaluation
 
 ROWS = some_rows({"book": 20, "cancel": 20})
+KEPT = 3
 
 
 def retrain(world: World, model: Model, **params: object) -> Model:
@@ -40,30 +40,39 @@ def folders(world: World, model: Model) -> set[str]:
     return {key.split("/")[-2] for key in keys if key.endswith(ARTIFACT)}
 
 
-def test_the_newest_ten_and_the_served_one_are_kept(world: World) -> None:
-    """The newest ten versions and the served one are kept; others are deleted with their files."""
+@pytest.fixture
+def few(world: World) -> World:
+    """A service that keeps three versions of a model instead of ten."""
+    assert world.settings.kept_versions == 10
+    return world.another(replace(world.settings, kept_versions=KEPT))
+
+
+def test_the_newest_and_the_served_one_are_kept(few: World) -> None:
+    """As many versions as set, and the served one, are kept; others go with their files."""
+    world = few
     model = world.model(world.dataset(ROWS), TrainRequest(epochs=2))
     model = retrain(world, model)
-    for _ in range(KEPT_VERSIONS):
+    for _ in range(KEPT):
         # Served again after each retraining, as someone does who only collects versions.
         world.container.model_versions.serve(model, 1)
         model = retrain(world, model)
     numbers = [one.number for one in model.versions.kept]
 
-    assert len(numbers) == KEPT_VERSIONS
-    assert numbers[-1] == KEPT_VERSIONS + 2
+    assert len(numbers) == KEPT
+    assert numbers[-1] == KEPT + 2
     assert folders(world, model) == {one.folder for one in model.versions.kept}
 
 
-def test_a_version_of_a_batch_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_version_of_a_batch_is_kept(few: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version used by an open batch is deleted neither by a call nor by a training."""
+    world = few
     model = retrain(world, world.model(world.dataset(ROWS), TrainRequest(epochs=2)))
     first = model.versions.kept[0]
     monkeypatch.setattr(world.stores.batches, "used_versions", lambda *_: frozenset({first.folder}))
 
     with pytest.raises(Conflict, match="batch uses version 1"):
         world.container.model_versions.remove(model, 1)
-    for _ in range(KEPT_VERSIONS):
+    for _ in range(KEPT):
         model = retrain(world, model)
 
     assert model.versions.kept[0] == first
