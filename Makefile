@@ -162,7 +162,7 @@ growth: check fast-models ## check that large amounts stay cheap: 10,000 waiting
 	  tests/stores/models/test_places.py tests/stores/examples/test_digest_index.py tests/stores/jobs/test_capacity.py \
 	  tests/api/test_throttles.py tests/formats/pictures/test_reading.py tests/formats/pictures/test_shrinking.py \
 	  tests/formats/texts/test_language_file.py tests/formats/archives/test_archive_cost.py \
-	  tests/formats/exports/test_tables.py tests/services/exports/test_runtime.py tests/services/exports/test_graphs.py \
+	  tests/formats/exports/test_tables.py tests/services/exports/test_graphs.py \
 	  tests/formats/pdf/test_document.py tests/infra/test_repair.py \
 	  tests/formats/archives/test_zip_archive.py tests/spec/conformance --timeout 3600 $(ARGS)
 

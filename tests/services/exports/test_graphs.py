@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from PIL import Image
 
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.documents.sample import Sample
@@ -24,23 +22,15 @@ from chalicelib.errors import InvalidParameter
 from chalicelib.services.datasets.datasets import NewDataset
 from tests.builders import World, some_rows
 from tests.full_size import size
-from tests.pictures import draw
-from tests.services.exports.unpacking import unpacked, vision_model
-
-TEXT_COUNT, IMAGE_COUNT = size(24, 1_000), size(4, 100)
-NAMES = (
-    "refund",
-    "delivery",
-    "invoice",
-    "login",
-    "address",
-    "voucher",
-    "size",
-    "color",
-    "warranty",
+from tests.services.exports.unpacking import (
+    NAMES,
+    picture_files,
+    some_texts,
+    unpacked,
+    vision_model,
 )
-_OTHER = ("please", "where", "number", "my", "when", "the", "café", "🙂", "not", "today", "yes")
 
+TEXT_COUNT, IMAGE_COUNT = size(24, 1_000), size(4, 1_000)
 
 # Prints what the graph answers to each input.
 ASK = """
@@ -80,19 +70,6 @@ def shares_of(items: Sequence[Any], labels: Sequence[str]) -> list[float]:
     """Return probabilities in the order of the labels."""
     found = {one.label: one.probability for one in items}
     return [found[label] for label in labels]
-
-
-def some_texts(count: int) -> list[str]:
-    """Return short texts: like the training texts, and of other words."""
-    draws = random.Random(4)
-    words = [*NAMES, *_OTHER]
-    texts = []
-    for number in range(count):
-        if number % 2:
-            texts.append(f"{draws.choice(NAMES)} please number {number}")
-        else:
-            texts.append(" ".join(draws.choices(words, k=draws.randint(1, 12))))
-    return texts
 
 
 def text_model(
@@ -163,16 +140,7 @@ def test_images_are_answered_alike(
     """Graph and service agree for PNG and JPEG files of several sizes."""
     model = vision_model(world, kind)
     place = exported(world, model, tmp_path)
-    labels, draws, files = labels_of(place), np.random.default_rng(3), []
-    for number in range(IMAGE_COUNT):
-        file = tmp_path / f"{number}.{('png', 'jpeg')[number % 2]}"
-        width, height = draws.integers(180, 600, 2).tolist()
-        shape, color = ("circle", "square")[number // 2 % 2], ("red", "blue")[number // 4 % 2]
-        file.write_bytes(draw(shape, color, (width, height), kind=file.suffix[1:].upper()))
-        if number % 3 == 0:
-            noise = draws.integers(0, 256, (height, width, 3), np.uint8)
-            Image.fromarray(noise).save(file)
-        files.append(file)
+    labels, files = labels_of(place), picture_files(tmp_path, IMAGE_COUNT)
     served = ServedModel(model.model_id, model.type, model.status, model.version)
     answers = world.container.picture_predictions.predict(
         served,

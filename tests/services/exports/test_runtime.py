@@ -1,4 +1,8 @@
-"""The runtime package, in another process, gives the answers of the service."""
+"""The runtime package, in another process, gives the answers of the service.
+
+PRESAGE_RUNTIME_PYTHON names the Python of an environment with the package; by default the tests'
+own runs the files of the wheel.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +23,24 @@ from chalicelib.domain.models.prediction import PredictionOptions, as_json
 from infra.packaging.reachable import write_runtime
 from tests.builders import World, some_rows
 from tests.full_size import size
-from tests.pictures import draw, label_folders
-from tests.services.exports.unpacking import unpacked, vision_model
+from tests.pictures import label_folders
+from tests.services.exports.unpacking import (
+    picture_files,
+    some_texts,
+    unpacked,
+    vision_model,
+)
 from tests.services.training.test_vision_engines import FILES
 
 ROOT = Path(__file__).parents[3]
+PYTHON = os.environ.get("PRESAGE_RUNTIME_PYTHON", sys.executable)
 TEXTS = [
     "refund please number 7",
     "positive please number 3",
     "",
     "🙂 " * 3,
     "the weather is fine. " * 90,
-    *(f"is delivery {number} or refund {number * 7} late?" for number in range(size(0, 995))),
+    *some_texts(size(0, 995)),
 ]
 # Prints what the model answers to each line of the input, and what was imported.
 ASK = """
@@ -47,16 +57,17 @@ assert ("PIL" in sys.modules) == (model.facts["family"] == "vision")
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The contents of the runtime package as in its wheel."""
+    """The contents of the runtime package as in its wheel; nothing if it is installed."""
     folder = tmp_path_factory.mktemp("runtime")
-    write_runtime(ROOT, ROOT / "deploy/runtime/presage_runtime", folder / "presage_runtime")
+    if sys.executable == PYTHON:
+        write_runtime(ROOT, ROOT / "deploy/runtime/presage_runtime", folder / "presage_runtime")
     return folder
 
 
 def run(package: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
     """Run Python where only the runtime and the installed packages can be imported."""
     environment = {**os.environ, "PYTHONPATH": str(package)}
-    command = [sys.executable, *arguments]
+    command = [PYTHON, *arguments]
     return subprocess.run(
         command, input=text, cwd=package, env=environment, capture_output=True, text=True
     )
@@ -134,15 +145,7 @@ def test_texts_are_answered_alike(
 def test_images_are_answered_alike(world: World, package: Path, tmp_path: Path, kind: str) -> None:
     """PNG and JPEG get equal answers from single-label, multi-label and detection models."""
     model = vision_model(world, kind)
-    files = []
-    for number in range(size(2, 100)):
-        form = ("PNG", "JPEG")[number % 2]
-        path = tmp_path / f"{number}.{form.lower()}"
-        shape, colour = ("circle", "square")[number // 2 % 2], ("red", "blue")[number // 4 % 2]
-        path.write_bytes(draw(shape, colour, (300 + number, 200), kind=form))
-        files.append(path)
-
-    check(world, package, model, files, tmp_path)
+    check(world, package, model, picture_files(tmp_path, size(4, 1_000)), tmp_path)
 
 
 def test_damage_is_reported(world: World, package: Path, tmp_path: Path) -> None:
