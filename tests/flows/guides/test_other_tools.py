@@ -1,11 +1,11 @@
-"""Code blocks for other tools match the OpenAPI document, and the Node.js block runs."""
+"""Code blocks for other tools match the OpenAPI document, and those of installed languages run."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -20,12 +20,28 @@ DOCUMENT = document(OPERATIONS)
 FIELDS = {
     "sh": r"-F \"?(\w+)=",
     "js": r"(\w+): ",
+    "py": r"\"(\w+)\": ",
+    "ruby": r"(\w+): ",
+    "go": r"\"(\w+)\": ",
     "gs": r"(\w+): ",
     "text": r"Data: (\w+) =",
     "apex": r"'(\w+)' =>",
 }
 # Where the body is in a block that has other members too.
-BODIES = {"js": r"JSON\.stringify\((.*)\)", "gs": r"JSON\.stringify\((.*)\)"}
+BODIES = {
+    "js": r"JSON\.stringify\((.*)\)",
+    "py": r"json\.dumps\((.*)\)",
+    "ruby": r"JSON\.generate\((.*)\)",
+    "go": r"json\.Marshal\((.*)\)",
+    "gs": r"JSON\.stringify\((.*)\)",
+}
+# The file and the command of each language that may be installed.
+PROGRAMS = {
+    "js": ("call.mjs", "node"),
+    "py": ("call.py", "python3"),
+    "ruby": ("call.rb", "ruby"),
+    "go": ("call.go", "go run"),
+}
 
 
 def find_fields(kind: str, block: str) -> set[str]:
@@ -49,7 +65,7 @@ CALLS = [
 
 def test_every_tool_has_a_block() -> None:
     """Every tool's language has a code block that is checked."""
-    assert len(CALLS) == PAGE.read_text("utf-8").count("```") // 2 == 8
+    assert len(CALLS) == PAGE.read_text("utf-8").count("```") // 2 == 11
 
 
 @pytest.mark.parametrize(("kind", "block"), CALLS, ids=[kind for kind, _ in CALLS])
@@ -62,25 +78,24 @@ def test_blocks_name_what_the_service_has(kind: str, block: str) -> None:
     sent = find_fields(kind, block)
 
     # curl with -F and the POST action of Zapier send a POST without naming the method.
-    assert kind in ("sh", "text") or re.search(r"\bPOST\b", block)
+    assert kind in ("sh", "text") or re.search(r"\bPOST\b|HTTP\.post\(", block)
     assert {"apiKey": []} in call["security"]
     assert "$AUTH" in block or re.search(r"Authorization\W.*Bearer ", block)
     assert sent <= set(known)
     assert sent == ({"modelId", "sampleContent"} if "ocr" in path else {"modelId", "document"})
 
 
-def test_node_block_predicts(tmp_path: Path, shipped_stack: LocalStack) -> None:
-    """The Node.js block prints a label; without node it must send what the curl block sends."""
-    (program,) = blocks(PAGE, "js")
-    setup = blocks(PAGE)[0]
-    assert find_fields("js", program) == find_fields("sh", setup)
-    assert "process.env.PRESAGE_API_KEY" in program
-    if not shutil.which("node"):
-        return
+def test_programs_predict(tmp_path: Path, shipped_stack: LocalStack) -> None:
+    """The program of each installed language prints the label; Python is always installed."""
+    found = {kind: command for kind, (_, command) in PROGRAMS.items() if which(command.split()[0])}
+    script = blocks(PAGE)[0]
+    for kind, command in found.items():
+        (program,) = blocks(PAGE, kind)
+        file = PROGRAMS[kind][0]
+        script += f"\ncat > {file} <<'END'\n{program}END\necho\n{command} {file}\n"
     terminal = Terminal(shipped_stack, tmp_path, is_quick=True)
     try:
-        folder = terminal.create_folder("node")
-        script = f"{setup}\ncat > call.mjs <<'END'\n{program}END\necho\nnode call.mjs\n"
-        assert terminal.run(folder, script).splitlines()[-1] == "delivery-date"
+        output = terminal.run(terminal.create_folder("programs"), script)
     finally:
         terminal.close()
+    assert output.splitlines().count("delivery-date") == len(found) >= 1
