@@ -273,7 +273,7 @@ def test_gateway_limits_are_enforced_when_asked(tmp_path):
     with LocalStack(TINY, ("--bare", "--gateway-limits"), environment) as stack:
         for size, status in ((4_500_000, 200), (5_000_000, 413), (10_485_761, 413)):
             head = (
-                "POST /v2/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\n"
+                "POST /v2/echo HTTP/1.1\r\nHost:\r\nContent-Type: application/octet-stream\r\n"
                 f"Connection: close\r\nContent-Length: {size}\r\n\r\n"
             )
             answer = talk(stack.url, head.encode(), bytes(size))

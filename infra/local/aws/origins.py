@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-# Names that always mean this machine: browsers do not look them up in DNS.
-_LOOPBACK = frozenset(("127.0.0.1", "localhost", "[::1]"))
+from infra.local.http.listening import host_name, names_this_machine
+
 # Methods that the bucket's CORS rule allows.
 PAGE_METHODS = ("GET", "POST")
 _ANY = "*"
@@ -28,12 +28,13 @@ class Origins:
 
     def __init__(self, own: Iterable[str], allowed: Iterable[str], public_url: str | None) -> None:
         self._allowed = frozenset((*own, *allowed))
-        self._hosts = _LOOPBACK | {host_name(urlsplit(public_url or "").netloc)} - {""}
+        self._public_host = host_name(urlsplit(public_url or "").netloc)
 
     def has_host(self, environ: dict[str, Any]) -> bool:
         """Return whether the request's Host header names this machine."""
-        name = host_name(environ.get("HTTP_HOST", ""))
-        return name in self._hosts or name.endswith(".localhost")
+        given = environ.get("HTTP_HOST", "")
+        is_public = self._public_host != "" and host_name(given) == self._public_host
+        return is_public or names_this_machine(given)
 
     def allows(self, origin: str) -> bool:
         """Return whether pages of an origin may read answers."""
@@ -60,12 +61,6 @@ class Origins:
             *sent,
             ("Access-Control-Max-Age", _MAX_AGE),
         ]
-
-
-def host_name(netloc: str) -> str:
-    """Return the host of `host:port` in lower case."""
-    host, colon, port = netloc.rpartition(":")
-    return (host if colon and port.isdecimal() else netloc).lower()
 
 
 def with_headers(start_response: Callable[..., Any], more: Headers) -> Callable[..., Any]:

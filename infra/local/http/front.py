@@ -33,6 +33,7 @@ from infra.local.http.gateway import (
     proxy_event,
     remap_headers,
 )
+from infra.local.http.listening import names_this_machine
 from infra.local.http.public import PublicAddress
 from infra.local.http.server import HEADERS_KEY, THREADS, error_body, make_server, too_large_message
 from infra.local.http.storage import Storage, is_storage_path, make_storage, safe_headers
@@ -73,7 +74,7 @@ class GatewayLimits:
 
 
 class UnknownHost(BadRequest):
-    """A request for another host than the public one."""
+    """A request for a host that is not the service's."""
 
     status = 421
     code = "unknown_host"
@@ -133,14 +134,15 @@ class Front:
         return self._send(answer, environ["REQUEST_METHOD"], start_response)
 
     def _wrong_host(self, environ: dict[str, Any]) -> HttpAnswer | None:
-        """Refuse a request for another host; without a public address every host is accepted."""
+        """Refuse a request for another host, as DNS rebinding sends it; HTTP/1.0 may name none."""
         given = str(environ.get("HTTP_HOST", ""))
-        if self._public is None or self._public.has_host(given):
+        public = self._public
+        if not given or (public.has_host(given) if public else names_this_machine(given)):
             return None
+        known = f"Use {public.url}, as" if public else "Use 127.0.0.1, or another host that"
         return _refusal(
             UnknownHost(
-                f"{given[:100]!r} is not this service's host. Use {self._public.url}, "
-                "as PRESAGE_PUBLIC_URL names it."
+                f"{given[:100]!r} is not this service's host. {known} PRESAGE_PUBLIC_URL names it."
             )
         )
 

@@ -41,3 +41,20 @@ def address(listener: socket.socket) -> str:
 def is_loopback(host: str) -> bool:
     """Return whether only this machine reaches an address."""
     return ipaddress.ip_address(host).is_loopback
+
+
+def host_name(netloc: str) -> str:
+    """Return the host of `host:port` in lower case."""
+    host, colon, port = netloc.rpartition(":")
+    return (host if colon and not port.strip("0123456789") else netloc).lower().removesuffix(".")
+
+
+def names_this_machine(host: str) -> bool:
+    """Return whether a Host header always means this machine; browsers look up no such name."""
+    name = host_name(host)
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return is_loopback(name.strip("[]"))
+    except ValueError:
+        return False

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from infra.local.http.listening import host_name, names_this_machine
+
 PUBLIC_URL, TRUSTED_PROXIES = "PRESAGE_PUBLIC_URL", "PRESAGE_TRUSTED_PROXIES"
 # Path below which the front passes presigned requests to the storage.
 STORAGE_PATH = "/storage"
 _PORTS = {"http": 80, "https": 443}
-# Host names by which programs on this machine may call the front.
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -54,8 +54,7 @@ class PublicAddress:
         usual = f":{_PORTS[self.scheme]}"
         if given.removesuffix(usual) == self.host:
             return True
-        name = given if given.endswith("]") else given.rpartition(":")[0] or given
-        return name in (*_LOOPBACK, self.bound_host)
+        return names_this_machine(given) or host_name(given).strip("[]") == self.bound_host
 
     def caller(self, peer: str, headers: Sequence[tuple[str, str]]) -> str:
         """Return the caller's address: the last address that is not a trusted proxy's."""

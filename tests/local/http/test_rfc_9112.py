@@ -13,7 +13,7 @@ import pytest
 from infra.local.http import server
 from tests.local.wire import RawAnswer, talk
 
-ECHO = b"POST /v2/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+ECHO = b"POST /v2/echo HTTP/1.1\r\nHost:\r\nConnection: close\r\nContent-Type: text/plain\r\n"
 CHUNKED = ECHO + b"Transfer-Encoding: chunked\r\n\r\n"
 GET = b"GET /v2/nothing HTTP/1.1\r\nConnection: close\r\n"
 
@@ -59,7 +59,7 @@ def test_ambiguous_framing_is_refused(stack, framing):
 
 def test_nothing_after_ambiguous_framing_is_answered(stack):
     """Data after ambiguous framing is not parsed as a request."""
-    smuggled = b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\n\r\n"
+    smuggled = b"GET /v2/nothing HTTP/1.1\r\nHost:\r\n\r\n"
     head = ECHO.replace(b"Connection: close\r\n", b"")
     framing = b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n" % (5 + len(smuggled))
     answer = talk(stack.url, head + framing + b"0\r\n\r\n" + smuggled)
@@ -147,11 +147,27 @@ def test_unclear_host_is_refused(stack, hosts):
 
 @pytest.mark.parametrize(
     "hosts",
-    [b"Host: a\r\n", b"host:a:8000\r\n", b"Host: [::1]:80\r\n", b"HOST: \r\n", b"Host: a.b.:\r\n"],
+    [
+        b"Host: LOCALHOST\r\n",
+        b"host:127.0.0.1:8000\r\n",
+        b"Host: [::1]:80\r\n",
+        b"HOST: \r\n",
+        b"Host: a.localhost.:\r\n",
+    ],
 )
 def test_clear_host_is_served(stack, hosts):
-    """Names, addresses, ports and the empty host are valid."""
+    """Names of this machine, with any port, and the empty host are valid."""
     assert talk(stack.url, GET + hosts + b"\r\n").status == 200
+
+
+@pytest.mark.parametrize(
+    "host", [b"attacker.example", b"localhost.attacker.example:80", b"1.1.1.1"]
+)
+def test_foreign_host_is_refused(stack, host):
+    """Without PRESAGE_PUBLIC_URL, a page that rebinds its own name to this machine gets a 421."""
+    answer = talk(stack.url, GET + b"Host: " + host + b"\r\n\r\n")
+
+    assert (answer.status, json.loads(answer.body)["code"]) == (421, "unknown_host")
 
 
 def test_http_1_0_needs_no_host(stack):
@@ -165,27 +181,27 @@ def test_http_1_0_needs_no_host(stack):
 @pytest.mark.parametrize("version", [b"HTTP/2.0", b"HTTP/3.0", b"HTTP/0.9", b"HTTP/1.2"])
 def test_other_versions_are_not_spoken(stack, version):
     """RFC 9110, 15.6.6: a version that is not spoken is a 505."""
-    assert_refused(talk(stack.url, b"GET /v2/nothing " + version + b"\r\nHost: x\r\n\r\n"), 505)
+    assert_refused(talk(stack.url, b"GET /v2/nothing " + version + b"\r\nHost:\r\n\r\n"), 505)
 
 
 @pytest.mark.parametrize(
     "request_bytes",
     [
         b"GET /v2/nothing\r\n\r\n",
-        b"GET /v2/nothing HTTP/1.1 \r\n x\r\nHost: x\r\n\r\n",
-        b"GET  /v2/nothing HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET /v2/no thing HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET\t/v2/nothing\tHTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET /v2/nothing HTTP/11\r\nHost: x\r\n\r\n",
-        b"GET /v2/nothing http/1.1\r\nHost: x\r\n\r\n",
-        b"G(T /v2/nothing HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET /v2/nothing HTTP/1.1\r\n Host: x\r\n\r\n",
-        b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\nX-A: a\x00b\r\n\r\n",
-        b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\nX-A: a\rb\r\n\r\n",
-        b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\nX A: a\r\n\r\n",
-        b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\nX-A\r\n\r\n",
-        b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\n: a\r\n\r\n",
-        b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\nX-A[]: a\r\n\r\n",
+        b"GET /v2/nothing HTTP/1.1 \r\n x\r\nHost:\r\n\r\n",
+        b"GET  /v2/nothing HTTP/1.1\r\nHost:\r\n\r\n",
+        b"GET /v2/no thing HTTP/1.1\r\nHost:\r\n\r\n",
+        b"GET\t/v2/nothing\tHTTP/1.1\r\nHost:\r\n\r\n",
+        b"GET /v2/nothing HTTP/11\r\nHost:\r\n\r\n",
+        b"GET /v2/nothing http/1.1\r\nHost:\r\n\r\n",
+        b"G(T /v2/nothing HTTP/1.1\r\nHost:\r\n\r\n",
+        b"GET /v2/nothing HTTP/1.1\r\n Host:\r\n\r\n",
+        b"GET /v2/nothing HTTP/1.1\r\nHost:\r\nX-A: a\x00b\r\n\r\n",
+        b"GET /v2/nothing HTTP/1.1\r\nHost:\r\nX-A: a\rb\r\n\r\n",
+        b"GET /v2/nothing HTTP/1.1\r\nHost:\r\nX A: a\r\n\r\n",
+        b"GET /v2/nothing HTTP/1.1\r\nHost:\r\nX-A\r\n\r\n",
+        b"GET /v2/nothing HTTP/1.1\r\nHost:\r\n: a\r\n\r\n",
+        b"GET /v2/nothing HTTP/1.1\r\nHost:\r\nX-A[]: a\r\n\r\n",
     ],
 )
 def test_malformed_heads_are_refused(stack, request_bytes):
@@ -195,7 +211,7 @@ def test_malformed_heads_are_refused(stack, request_bytes):
 
 def test_empty_lines_before_a_request_are_passed_over(stack):
     """RFC 9112, 2.2: a client may send an empty line after a body."""
-    assert talk(stack.url, b"\r\n\r\n" + GET + b"Host: x\r\n\r\n").status == 200
+    assert talk(stack.url, b"\r\n\r\n" + GET + b"Host:\r\n\r\n").status == 200
 
 
 def test_optional_white_space_around_values_is_none_of_them(stack):
@@ -224,7 +240,7 @@ def test_equal_targets_are_one_path(stack, target):
     """RFC 3986, 6.2.2: unreserved characters mean the same when they are encoded."""
     head = GET.replace(b"/v2/nothing", target)
 
-    assert talk(stack.url, head + b"Host: x\r\n\r\n").status == 200
+    assert talk(stack.url, head + b"Host:\r\n\r\n").status == 200
 
 
 @pytest.mark.parametrize(
@@ -235,7 +251,7 @@ def test_reserved_characters_stay_encoded(stack, target):
     """RFC 3986, 2.2: an encoded slash or question mark divides nothing, and is decoded once."""
     head = GET.replace(b"/v2/nothing", target)
 
-    assert talk(stack.url, head + b"Host: x\r\n\r\n").status == 404
+    assert talk(stack.url, head + b"Host:\r\n\r\n").status == 404
 
 
 @pytest.mark.parametrize(
@@ -252,13 +268,14 @@ def test_variables_of_paths_are_decoded_once(stack, sent, arrived):
 @pytest.mark.parametrize("method", [b"HEAD", b"TRACE", b"CONNECT", b"PATCH", b"BREW"])
 def test_other_methods_are_unknown_routes(stack, method):
     """As at the gateway, a method that a path does not have is a 404."""
-    head = GET.replace(b"GET", method) + b"Host: x\r\n\r\n"
+    head = GET.replace(b"GET", method) + b"Host:\r\n\r\n"
 
     assert talk(stack.url, head).status == 404
 
 
 @pytest.mark.parametrize(
-    "request_bytes", [b"HEAD /v2/nothing HTTP/1.1\r\n\r\n", b"HEAD / HTTP/3.0\r\nHost: x\r\n\r\n"]
+    "request_bytes",
+    [b"HEAD /v2/nothing HTTP/1.1\r\n\r\n", b"HEAD / HTTP/3.0\r\nHost:\r\n\r\n"],
 )
 def test_refusals_of_head_have_no_body(stack, request_bytes):
     """RFC 9110, 9.3.2: whatever the status, no body follows; the length is that of GET's."""
@@ -299,8 +316,8 @@ def test_old_client_that_wants_to_go_on_is_allowed_to(stack):
 )
 def test_options_of_the_connection_are_a_list(stack, version, options, closes):
     """RFC 9110, 7.6.1: `close` and `keep-alive` are found among other options."""
-    first = b"GET /v2/nothing HTTP/" + version + b"\r\nHost: x\r\n" + options + b"\r\n"
-    answer = talk(stack.url, first + GET + b"Host: x\r\n\r\n")
+    first = b"GET /v2/nothing HTTP/" + version + b"\r\nHost:\r\n" + options + b"\r\n"
+    answer = talk(stack.url, first + GET + b"Host:\r\n\r\n")
 
     assert answer.body.count(b'{"object":"nothing"}') == (1 if closes else 2)
 
@@ -332,11 +349,11 @@ def impatient() -> Iterator[str]:
     [
         b"G",
         b"GET / HTTP/1.1\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\n",
-        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhell",
-        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
-        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+        b"GET / HTTP/1.1\r\nHost:\r\n",
+        b"POST / HTTP/1.1\r\nHost:\r\nContent-Length: 5\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost:\r\nContent-Length: 5\r\n\r\nhell",
+        b"POST / HTTP/1.1\r\nHost:\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
+        b"POST / HTTP/1.1\r\nHost:\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
     ],
 )
 def test_stalled_request_is_refused(impatient, part):
