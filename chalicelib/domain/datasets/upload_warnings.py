@@ -20,6 +20,7 @@ from chalicelib.domain.datasets.upload_format import (
     MANY_DUPLICATES,
     MAX_PLACES,
     MISSING_LABEL,
+    MISSING_TEXT,
     ROTATED_IMAGES,
     SEVERAL_LABELS,
     TEXTS_CUT,
@@ -113,6 +114,21 @@ def warn_of_missing_labels(rejected: int, accepted: Sequence[str]) -> list[Uploa
         )
         warnings.append(UploadWarning(MISSING_LABEL, message, len(accepted), tuple(accepted)))
     return warnings
+
+
+def warn_of_missing_texts(rows: Mapping[str, int]) -> list[UploadWarning]:
+    """Return a warning about texts such as `NULL`, which may stand for a missing text.
+
+    Args:
+        rows: number of accepted rows by text.
+    """
+    if not rows:
+        return []
+    message = (
+        f"Texts could stand for a missing value and were kept: {_listed(rows)}. Remove their rows "
+        "if they have no text."
+    )
+    return [UploadWarning(MISSING_TEXT, message, sum(rows.values()), tuple(rows)[:MAX_PLACES])]
 
 
 def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
@@ -237,6 +253,16 @@ def warn_of_cut_lines(lines: OddBoxes) -> list[UploadWarning]:
         "boxes, since predictions are not labels."
     )
     return _warning_of_boxes(FORMAT_GUESSED, message, lines)
+
+
+def warn_of_guessed_corners(count: int) -> list[UploadWarning]:
+    """Return a warning about boxes whose numbers fit their images in two ways."""
+    message = (
+        f"{count:,} boxes have no names for their numbers, which were read as xmin, ymin, xmax and "
+        "ymax. They also fit as x, y, width and height. Begin the table with a row of the right "
+        "names between filename and class."
+    )
+    return [UploadWarning(FORMAT_GUESSED, message, count)]
 
 
 def warn_of_rotated_images(images: OddBoxes) -> list[UploadWarning]:

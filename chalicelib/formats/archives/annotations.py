@@ -87,6 +87,8 @@ class Annotations:
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
         self._spoilt: set[int] = set()
+        self.has_guessed_corners = False
+        """Whether width and height of boxes could be their right and bottom edges instead."""
         self.cut_lines = OddBoxes()
         """Lines with more numbers than a box needs. The additional numbers were ignored."""
 

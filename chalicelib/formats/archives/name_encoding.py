@@ -16,7 +16,7 @@ DEFAULT = "cp437"
 _CANDIDATES = (
     *("cp1252", "cp850", "cp852", "cp857", "cp1250", "cp1254"),
     *("cp775", "cp1257", "cp866", "cp1251", "cp737", "cp1253", "cp862", "cp874"),
-    *("cp932", "gb18030", "big5", "cp949"),
+    *("cp861", "cp932", "gb18030", "big5", "cp949"),
 )
 _ENDING = re.compile(rb"\.[A-Za-z0-9]{1,5}$")
 

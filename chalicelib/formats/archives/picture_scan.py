@@ -38,6 +38,7 @@ from chalicelib.domain.datasets.upload_warnings import (
     refuse_warnings,
     warn_of_counts,
     warn_of_cut_boxes,
+    warn_of_guessed_corners,
     warn_of_labels,
     warn_of_rotated_images,
     warn_of_tiny_boxes,
@@ -184,6 +185,7 @@ class _Scan:
         self._annotations = Annotations()
         self._pictures = MemberImages(archive, rules.max_image_bytes, shrinks=rules.options.shrink)
         self._tiny, self._cut, self._rotated = OddBoxes(), OddBoxes(), OddBoxes()
+        self._fits_otherwise = True
         self.result = ImageScan(format=FileFormat(kind))
         sink.begin(self.result)
 
@@ -234,6 +236,8 @@ class _Scan:
                 continue
             self._read_boxed(member)
         self.result.warnings += [*warn_of_tiny_boxes(self._tiny), *warn_of_cut_boxes(self._cut)]
+        if self._annotations.has_guessed_corners and self._fits_otherwise:
+            self.result.warnings += warn_of_guessed_corners(self.result.kept)
         # Rows of annotations.csv are pixels of the displayed image by the contract.
         if kind != ANNOTATIONS:
             self.result.warnings += warn_of_rotated_images(self._rotated)
@@ -292,6 +296,10 @@ class _Scan:
         placed = picture.placed(box, facts)
         if fraction_inside(box, sent.width, sent.height) < LEAST_INSIDE:
             self._cut.add(f"{show_path(member.path)}: {row.label}")
+        left, top, right, bottom = box.corners
+        other = Box(left, top, right, bottom)
+        if fraction_inside(other, sent.width, sent.height) < LEAST_INSIDE:
+            self._fits_otherwise = False
         return placed
 
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:

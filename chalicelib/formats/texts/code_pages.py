@@ -32,6 +32,7 @@ _WESTERN = (
     *(frozenset("éèêàâçîôûùëïöäüñáíóú"), frozenset("äöüßé"), frozenset("ñáéíóúü")),
     *(frozenset("ãõáéíóúâêôçà"), frozenset("àèéìòù"), frozenset("åäöæøéü"), frozenset("šž")),
 )
+_ICELANDIC = frozenset("áðéíóúýþæö")
 _CENTRAL = (
     *(frozenset("ąćęłńóśźż"), frozenset("áčďéěíňóřšťúůýžäôľ"), frozenset("áéíóöőúüű")),
     *(frozenset("čćšžđ"), frozenset("ăâîşţ")),
@@ -43,7 +44,9 @@ _TURKISH = (frozenset("çğıöşüâi̇"),)
 _THAI = frozenset("กขคงจชดตทนบปพมยรลวสหอะาำแเโไใ") | frozenset(map(chr, range(0x0E31, 0x0E4D)))
 _RUSSIAN = (frozenset("оеаинтсрвлкмдпуяыьгзбч"),)
 _LETTERS = {
-    **dict.fromkeys(("cp437", "cp850", "cp1252", "mac_roman"), _WESTERN),
+    **dict.fromkeys(("cp437", "cp1252", "mac_roman"), _WESTERN),
+    # In Windows-1252 these letters have the bytes of frequent Turkish ones in Windows-1254.
+    **dict.fromkeys(("cp850", "cp861"), (*_WESTERN, _ICELANDIC)),
     **dict.fromkeys(("cp852", "cp1250", "iso8859_2"), _CENTRAL),
     **dict.fromkeys(("cp866", "cp1251", "koi8_r"), _RUSSIAN),
     **dict.fromkeys(("cp857", "cp1254"), _TURKISH),

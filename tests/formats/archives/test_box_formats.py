@@ -113,6 +113,48 @@ def test_an_empty_object_of_assets_is_not_vott() -> None:
     assert "formatGuessed" not in {warning.code for warning in scan.warnings}
 
 
+@pytest.mark.parametrize(
+    ("header", "bottom", "classes", "warnings"),
+    [
+        ("", 90, ("cat", "dog"), []),
+        ("", 40, ("cat", "dog"), ["formatGuessed"]),
+        ("", 90, ("0", "1"), []),
+        ("filename,xmin,ymin,xmax,ymax,class\n", 40, ("cat", "dog"), []),
+    ],
+)
+def test_a_table_of_corners_without_header_is_flagged_if_sizes_fit_too(
+    header: str, bottom: int, classes: tuple[str, str], warnings: list[str]
+) -> None:
+    """Unnamed numbers are right and bottom edges; a warning says if they could be sizes as well."""
+    rows = [
+        f"images/scene-{at}.jpg,{at + 1},{20 + at},{40 + at},{bottom + at},{classes[at % 2]}\n"
+        for at in range(6)
+    ]
+    scan = _scan({**PICTURES, "annotations.csv": (header + "".join(rows)).encode()})
+
+    assert [item.box for item in scan.items] == [
+        Box(at + 1, 20 + at, 39, bottom - 20) for at in range(6)
+    ]
+    assert {item.label for item in scan.items} == {*classes}
+    assert [warning.code for warning in scan.warnings if warning.code != "fewExamples"] == warnings
+
+
+def test_a_table_of_sizes_is_read_after_its_refusal_is_followed() -> None:
+    """Sizes in a table without header are refused, and read below a row of their names."""
+    rows = "".join(
+        f"images/{name},{box['x']},{box['y']},{box['width']},{box['height']},{box['label']}\n"
+        for name, boxes in BOXES.items()
+        for box in boxes
+    )
+    header = "filename,x,y,width,height,class\n"
+
+    with pytest.raises(InvalidUpload, match="these are x, y, width and height, begin the file"):
+        _scan({**PICTURES, "annotations.csv": rows.encode()})
+    scan = _scan({**PICTURES, "annotations.csv": (header + rows).encode()})
+
+    assert {(item.name, item.label, item.box) for item in scan.items} == TRUTH
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_boxes_are_read_to_the_pixel(kind: str) -> None:
     """Boxes are read exactly, whether they are written in pixels or fractions."""

@@ -17,6 +17,7 @@ NAMES = {
     "cp852": ["Ślimak/1.jpg", "Żółw", "Źrebię", "Kočka", "Vůz"],
     "cp857": ["Köpek/1.jpg", "Kuş", "Balık", "Şişe", "Sağlam"],
     "cp874": ["แมว/1.jpg", "สุนัข", "รถยนต์"],
+    "cp861": ["Köttur/1.jpg", "Rauður", "Kýr", "Þvottur"],
     "cp862": ["כלב/1.jpg", "חתול", "ציפור"],
     "cp775": ["Katė/1.jpg", "Žuvis", "Įbrėžimas"],
     "cp737": ["γάτα/1.jpg", "σκύλος", "ΚΑΛΟ"],

@@ -32,7 +32,7 @@ _CVAT_SHAPES = frozenset(
     ("box", "polygon", "polyline", "points", "ellipse", "mask", "cuboid", "skeleton")
 )
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
-_HEADLESS = [True, False, False, False, False, True]
+_SIDES = ("x", "y", "width", "height")
 _FILE_NAMES, _LABEL_NAMES = ("filename", "image", "image_path"), ("class", "label", "class_name")
 _CREATE_ML_SIGNS = (b'"annotations"', b'"coordinates"')
 _LABEL_ME_SIGNS = (b'"imagePath"', b'"shapes"')
@@ -51,6 +51,8 @@ class _ToolBox(NamedTuple):
     size: tuple[Any, Any] = (0, 0)
     """Width and height of the image; 0 if unknown."""
     rotation: Any = None
+    is_guessed: bool = False
+    """Whether the width and height of the box could be its right and bottom edge instead."""
 
 
 class _WrongFormat(ValueError):
@@ -128,6 +130,7 @@ def _add(
         box = checked_sides(
             round(left, _DIGITS), round(top, _DIGITS), round(width, _DIGITS), round(height, _DIGITS)
         )
+        result.has_guessed_corners |= row.is_guessed
         result.note_size(picture, *map(_size, row.size))
         result.add(picture, at, label, turned_box(box, row.rotation))
     except CellFault as fault:
@@ -266,29 +269,47 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         # Tables of RetinaNet have no header, and empty cells for an image without boxes.
-        first = next((line for line in cells_of if any(line[1:])), [])
-        is_headless = [_as_number(cell) is None for cell in first] == _HEADLESS
+        is_headless = _is_headless([line for line in cells_of if any(line[1:])])
         if is_headless:
             rows.fieldnames = (_FILE_NAMES[0], *_CORNERS, _LABEL_NAMES[0])
         names = {name.strip().casefold(): name for name in rows.fieldnames or () if name}
         file, label = (
             next(filter(names.__contains__, known), "") for known in (_FILE_NAMES, _LABEL_NAMES)
         )
-        if not file or not label or not set(_CORNERS) <= set(names):
+        columns = _CORNERS if set(_CORNERS) <= set(names) else _SIDES
+        if not file or not label or not set(columns) <= set(names):
             raise _WrongFormat(
                 f"it does not have the columns filename, class, {', '.join(_CORNERS)}"
             )
         for row in rows:
             cells = {key: row.get(name) for key, name in names.items()}
-            if not any(cells[key] for key in (label, *_CORNERS)):
+            if not any(cells[key] for key in (label, *columns)):
                 continue
-            sides = _from_corners(*(_as_number(cells[key]) for key in _CORNERS))
+            left, top, right, bottom = (_as_number(cells[key]) for key in columns)
+            if columns == _SIDES:
+                yield _ToolBox(cells[file] or "", cells[label], (left, top, right, bottom))
+                continue
+            sides = _from_corners(left, top, right, bottom)
             if is_headless and None not in sides and min(sides[2:]) <= 0:
-                raise _WrongFormat(f"line {rows.line_num} does not have xmin, ymin, xmax, ymax")
+                raise _WrongFormat(
+                    f"line {rows.line_num} does not have xmin, ymin, xmax, ymax. If these are x, "
+                    "y, width and height, begin the file with a row of these names between "
+                    "filename and class"
+                )
             size = cells.get("width") or 0, cells.get("height") or 0
-            yield _ToolBox(cells[file] or "", cells[label], sides, size)
+            yield _ToolBox(cells[file] or "", cells[label], sides, size, is_guessed=is_headless)
     except csv.Error as problem:
         raise _WrongFormat(f"line {rows.line_num}: {problem}") from None
+
+
+def _is_headless(lines: list[list[str]]) -> bool:
+    """Return whether a table without header has a file, four numbers and a class in each line."""
+    kinds = [_as_number(cell) is None for cell in lines[0]] if lines else []
+    if len(kinds) != len(_CORNERS) + 2 or kinds[:-1] != [True, *(False for _ in _CORNERS)]:
+        return False
+    # A class that is a number repeats more than the numbers of boxes do.
+    counts = [len({*column}) for column in zip(*lines, strict=False)]
+    return kinds[-1] or counts[-1] < min(counts[1:-1])
 
 
 def is_box_table(text: str) -> bool:
