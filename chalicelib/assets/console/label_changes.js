@@ -57,6 +57,7 @@ export async function applyChanges(family, { id }, changes) {
 // The examples that are removed, by the code of the warning about them.
 const REMOVED = {
   textsCut: (examples) => examples.filter(({ name }) => (name.match(WORD) ?? []).length > READ_WORDS),
+  missingText: (examples, places) => examples.filter(({ name }) => places.includes(name.trim())),
   tinyBoxes: (examples) => examples.filter(({ box }) => Math.min(box.width, box.height) < TINY_SIDE),
   contradictingTexts: (examples) => {
     const same = Map.groupBy(examples, (example) => example.name);
@@ -64,14 +65,14 @@ const REMOVED = {
   },
 };
 
-/** Remove the examples of a new dataset that warnings are about; `planned` has their codes. */
+/** Remove the examples of a new dataset that warnings are about; `planned` has their places by code. */
 export async function removeExamples(family, { id }, planned) {
   const codes = Object.keys(planned).filter((code) => planned[code]);
   if (!codes.length) return;
   const variables = { family, dataset_id: id };
   await waitUntilRead(variables);
   const examples = await readAll("browse", { variables }, MAX_EXAMPLES, PAGE);
-  const found = codes.flatMap((code) => REMOVED[code](examples)).map((example) => example.id);
+  const found = codes.flatMap((code) => REMOVED[code](examples, planned[code])).map((example) => example.id);
   for (let at = 0; at < found.length; at += MAX_CORRECTIONS) {
     const corrections = found
       .slice(at, at + MAX_CORRECTIONS)

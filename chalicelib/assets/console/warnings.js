@@ -181,8 +181,8 @@ const isMerged = (place, { found, changes }) =>
   pairOf(place, found.labels)?.some((name) => changes[name]) ?? false;
 
 /** Leave out the examples that a warning is about, as soon as the dataset is created. */
-function leaveOutExamples({ code }, { found, setRemovals, isNew }) {
-  const set = (isPlanned) => () => setRemovals((old) => ({ ...old, [code]: isPlanned }));
+function leaveOutExamples({ code, places }, { found, setRemovals, isNew }) {
+  const set = (isPlanned) => () => setRemovals((old) => ({ ...old, [code]: isPlanned && places }));
   return [
     {
       text: t(`fix.${code}`),
@@ -276,6 +276,7 @@ const FIXES = {
     },
   ],
   textsCut: leaveOutExamples,
+  missingText: leaveOutExamples,
   tinyBoxes: leaveOutExamples,
   contradictingTexts: leaveOutExamples,
   encodingGuessed: (_warning, { found, options, change }) => [

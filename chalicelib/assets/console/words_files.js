@@ -71,6 +71,7 @@ export const FILE_WORDS = {
   "fix.keep": "Keep as it is",
   "fix.leaveOut": "Leave them out",
   "fix.merge": "Merge {rare} into {common}",
+  "fix.missingText": "Leave these texts out",
   "fix.outer": "Use only columns 1 and {last}",
   "fix.remove": "Leave out {name}",
   "fix.split": "Split labels at {separator}",

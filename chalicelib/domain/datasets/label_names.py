@@ -109,6 +109,8 @@ _POSSIBLE_LABELS = frozenset(
 _IN_BRACKETS = frozenset(
     ("blank", "empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg", "puste", "空白", "空")
 )
+# Length of the longest mark with brackets, dots and spaces around it.
+LONGEST_MARK = 24
 # Written by databases; as a label people write it in small letters.
 _DATABASE_NULL = "NULL"
 

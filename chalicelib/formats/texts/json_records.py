@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import count
 from typing import TextIO
 
 from chalicelib.errors import InvalidUpload
@@ -26,6 +27,10 @@ _JSON_START = re.compile(
 # Numbers stay text: a label 007 or 1e3 is the same with and without quotes, and an integer of a
 # million digits costs nothing. Raw line ends inside texts are accepted.
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
+
+
+class CutValue(InvalidUpload):
+    """The file ends inside its last value, and whole values precede it."""
 
 
 def looks_like_json(head: str) -> bool:
@@ -55,13 +60,21 @@ class _Window:
     def skip(self) -> None:
         self._at += 1
 
-    def read_value(self) -> object:
-        """Read the value at the current position."""
+    def read_value(self, number: int = 1, remedy: str = "export the file again") -> object:
+        """Read the value at the current position.
+
+        Args:
+            number: Number of the value in the file, from 1.
+            remedy: What to do if the file ends inside the value.
+        """
         self._fill()
         start = self._at
         try:
             value, self._at = _DECODER.raw_decode(self._text, start)
         except json.JSONDecodeError as error:
+            if number > 1 and self._is_last and _is_cut(error, self._text):
+                cut = f"the file ends inside the value that begins here; {remedy}"
+                raise CutValue(self.error(cut, start).message) from error
             raise self._explain(error) from error
         except RecursionError as error:
             raise self.error(_TOO_DEEP, start) from error
@@ -80,8 +93,7 @@ class _Window:
         )
 
     def _explain(self, error: json.JSONDecodeError) -> InvalidUpload:
-        is_cut = error.pos >= len(self._text) or error.msg.startswith("Unterminated string")
-        if is_cut and not self._is_last:
+        if _is_cut(error, self._text) and not self._is_last:
             limit = f"{MAX_VALUE_CHARACTERS:,} characters"
             return self.error(f"a value is longer than {limit}, or a quote is not closed")
         reason = error.msg[:1].lower() + error.msg[1:]
@@ -101,6 +113,11 @@ class _Window:
         self._at = 0
 
 
+def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
+    """Return whether a value has no fault up to the end of the text."""
+    return error.pos >= len(text) or error.msg.startswith("Unterminated string")
+
+
 def read_values(stream: TextIO) -> Iterator[object]:
     """Yield the elements of a JSON array, or the values of JSON lines.
 
@@ -109,6 +126,7 @@ def read_values(stream: TextIO) -> Iterator[object]:
 
     Raises:
         InvalidUpload: the file is not JSON; the text names line and column.
+        CutValue: the file ends inside a value that is not the first.
     """
     window = _Window(stream)
     if window.peek() == "[":
@@ -117,23 +135,28 @@ def read_values(stream: TextIO) -> Iterator[object]:
         if window.peek():
             raise window.error("there is more after the end of the array")
         return
-    while window.peek():
+    for number in count(1):
+        if not window.peek():
+            return
         if window.peek() != "{":
             raise window.error("an object was expected")
-        yield window.read_value()
+        yield window.read_value(number, "remove this line, or export the file again")
 
 
 def _read_elements(window: _Window) -> Iterator[object]:
     if window.peek() == "]":
         window.skip()
         return
-    while True:
+    for number in count(1):
         if not window.peek():
-            raise window.error("the array is not closed")
-        yield window.read_value()
+            raise window.error("the array is not closed; write ] at its end")
+        yield window.read_value(
+            number, "write ] in its place and in place of the comma before it, or export again"
+        )
         mark = window.peek()
         if mark not in {",", "]"}:
-            raise window.error("a comma or the end of the array was expected")
+            remedy = "" if mark else "; write ] at the end of the file"
+            raise window.error(f"a comma or the end of the array was expected{remedy}")
         window.skip()
         if mark == "]":
             return

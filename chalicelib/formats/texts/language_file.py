@@ -24,7 +24,7 @@ from chalicelib.formats.texts.delimited import (
     read_records,
 )
 from chalicelib.formats.texts.encoding import open_text
-from chalicelib.formats.texts.json_records import read_values
+from chalicelib.formats.texts.json_records import CutValue, read_values
 from chalicelib.formats.texts.json_shapes import ObjectFault
 from chalicelib.formats.texts.layout import DELIMITER_NAMES, TextLayout
 from chalicelib.formats.texts.recognition import recognise
@@ -229,12 +229,21 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
 def _read_json(
     stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
-    for number, value in enumerate(read_values(stream), start=1):
-        if number % _CHECK_ROWS == 0:
-            check()
-        try:
-            text, label = layout.shape.pair(value)
-        except ObjectFault as fault:
-            yield RejectedRow(number, str(fault))
-        else:
-            yield make_row(number, text, label, sentiment=sentiment)
+    number = 0
+    try:
+        for number, value in enumerate(read_values(stream), start=1):
+            if number % _CHECK_ROWS == 0:
+                check()
+            yield _read_object(number, value, layout, sentiment)
+    except CutValue:
+        yield RejectedRow(number + 1, "the file ends inside this object; export the file again.")
+
+
+def _read_object(
+    number: int, value: object, layout: TextLayout, sentiment: bool
+) -> TextRow | RejectedRow:
+    try:
+        text, label = layout.shape.pair(value)
+    except ObjectFault as fault:
+        return RejectedRow(number, str(fault))
+    return make_row(number, text, label, sentiment=sentiment)

@@ -17,7 +17,7 @@ from chalicelib.domain.common.limits import MAX_NAME_CHARACTERS, MIN_EXAMPLES_PE
 from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.datasets.fields import count_words
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
-from chalicelib.domain.datasets.label_names import is_missing_mark, may_be_missing
+from chalicelib.domain.datasets.label_names import LONGEST_MARK, is_missing_mark, may_be_missing
 from chalicelib.domain.datasets.preview import PREVIEW_ROWS, Preview, SheetSummary
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
 from chalicelib.domain.datasets.upload_format import (
@@ -33,6 +33,7 @@ from chalicelib.domain.datasets.upload_warnings import (
     warn_of_cut_texts,
     warn_of_labels,
     warn_of_missing_labels,
+    warn_of_missing_texts,
     warn_of_several_labels,
 )
 from chalicelib.domain.datasets.windows import is_cut
@@ -93,6 +94,8 @@ class TextScan(UploadScan):
     """The last rows that were accepted."""
     missing: int = 0
     """Number of rows rejected because their label stands for a missing value."""
+    missing_texts: Counter[str] = field(default_factory=Counter)
+    """Number of accepted rows of each text that may stand for a missing value."""
     cut: int = 0
     """Number of texts with more words than models read."""
 
@@ -361,6 +364,8 @@ def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanR
         result.kept_by_label[outcome.label] += 1
         result.words += count_words(outcome.text, rules.language)
         result.cut += is_cut(outcome.text)
+        if len(outcome.text) <= LONGEST_MARK and is_missing_mark(outcome.text.strip()):
+            result.missing_texts[outcome.text.strip()] += 1
         result.bytes += len(outcome.text.encode("utf-8", "surrogatepass"))
 
 
@@ -385,6 +390,7 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
         *result.layout.warnings,
         *warn_of_labels(counts),
         *warn_of_missing_labels(result.missing, _kept_marks(result)),
+        *warn_of_missing_texts(result.missing_texts),
         *warn_of_several_labels(result.kept_by_label),
         *warn_of_counts(result.kept_by_label, result.duplicates, is_text=True),
         *warn_of_cut_texts(result.cut),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from typing import BinaryIO
@@ -18,7 +19,7 @@ from chalicelib.domain.datasets.preview import (
 from chalicelib.formats.texts.columns.ranking import MAX_ROWS, profile_columns, summarize_columns
 from chalicelib.formats.texts.delimited import drop_empty_end, read_records
 from chalicelib.formats.texts.encoding import open_text
-from chalicelib.formats.texts.json_records import read_values
+from chalicelib.formats.texts.json_records import CutValue, read_values
 from chalicelib.formats.texts.json_shapes import ObjectFault
 from chalicelib.formats.texts.layout import TextLayout
 from chalicelib.formats.texts.text_table import TextTable
@@ -87,7 +88,8 @@ def _find_members(file: BinaryIO, layout: TextLayout) -> list[str]:
 
 def _read_objects(file: BinaryIO, layout: TextLayout, most: int) -> Iterator[Mapping[str, object]]:
     """Yield up to `most` JSON values of a file; a value that is not an object becomes `{}`."""
-    with open_text(file, layout.encoding) as stream:
+    # The row of a value that is cut by the end of the file is rejected, and has no cells.
+    with open_text(file, layout.encoding) as stream, suppress(CutValue):
         for value in islice(read_values(stream), most):
             yield value if isinstance(value, dict) else {}
 

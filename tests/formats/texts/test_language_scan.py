@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Mapping
 
 import pytest
@@ -85,6 +86,29 @@ def test_many_totals_are_read_as_examples() -> None:
     rows += [(f"total a{n}", str(n // 8)) for n in range(200)]
 
     assert scan(io.BytesIO(a_csv(rows)), _rules()).kept == 230
+
+
+def test_texts_that_may_be_missing_values_are_kept_with_a_warning() -> None:
+    """Texts such as `NULL` stay examples; a warning counts and lists them."""
+    rows = [("text", "label"), ("good day", "a"), ("NULL", "a"), (" - ", "b"), ("#N/A", "b")]
+
+    result = scan(io.BytesIO(a_csv(rows)), _rules())
+
+    assert result.kept_by_label == {"a": 2, "b": 2}
+    [warning] = [one for one in result.warnings if one.code == "missingText"]
+    assert (warning.count, warning.places) == (3, ("NULL", "-", "#N/A"))
+
+
+@pytest.mark.parametrize("start", ["", "["])
+def test_the_object_in_which_a_file_ends_is_rejected(start: str) -> None:
+    """The objects before the one that is cut become examples."""
+    objects = [json.dumps({"text": f"text {at}", "label": "a"}) for at in range(4)]
+    body = (start + (",\n" if start else "\n").join(objects))[:-9].encode()
+
+    result = scan(io.BytesIO(body), _rules())
+
+    assert (result.kept, [item.row for item in result.rejections]) == (3, [4])
+    assert "the file ends inside this object" in result.rejections[0].reason
 
 
 def test_known_texts_are_duplicates_of_their_label_only() -> None:

@@ -186,10 +186,11 @@ def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     A group name spans merged cells, so some cells are empty or repeat. The cells of the next row
     are different short names that do not occur in later rows.
     """
-    if len(below) < 2 or len(below[0]) < 3:
-        return False
-    columns = below[0]
+    columns = below[0] if len(below) > 1 else ()
     groups = [name for name in names if name]
+    # Of two cells, one alone is a title, or a text without a label.
+    if len(columns) < 3 and len(groups) < 2:
+        return False
     is_merged = len(set(groups)) < len(columns)
     are_names = len(set(columns)) == len(columns) and not any(
         not name or len(name) > _LONGEST_NAME or is_code(name) for name in columns

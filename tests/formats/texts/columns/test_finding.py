@@ -10,6 +10,7 @@ from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.language_file import TextRow, read_rows
 from chalicelib.formats.texts.language_scan import ScanRules, TextScan, scan
+from tests.builders import a_csv
 from tests.corpus.tables import ROWS, WideTable, wide_tables
 from tests.corpus.texts import rows_of
 
@@ -131,3 +132,14 @@ def test_label_column_behind_the_last_name(options: dict[str, str], header: bool
     read = [row for row in read_rows(file, layout=found.layout) if isinstance(row, TextRow)]
     assert {row.label for row in read if row.text.startswith("where")} == {"a", "b"}
     assert found.kept >= 20
+
+
+def test_group_names_above_two_columns_are_left_out() -> None:
+    """A group name that is repeated over both columns is not an example."""
+    rows = [("Support", ""), ("(en)", "(en)"), ("Entry", "Team")]
+    rows += [(f"parcel {at} is late", ("post", "shop")[at % 2]) for at in range(20)]
+    content = io.BytesIO(a_csv(rows))
+
+    found = scan(content, ScanRules("en", is_sentiment=False))
+
+    assert found.kept_by_label == {"post": 10, "shop": 10}
