@@ -1,1 +1,1 @@
-"""Tests; a file mirrors the file it tests."""
+"""The tests of the project. Each file tests the module of the same name."""

@@ -1,4 +1,4 @@
-"""The AWS key pair of this test process, under which its stacks and its own stores work."""
+"""The AWS key pair of this test process, used by its stacks and its stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives of pictures with boxes in the formats of other tools, written as those tools do."""
+"""Archives of images with boxes, written in the formats of other tools."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ Message = tuple[str, Any]
 
 
 class TinyEncoder:
-    """Turns texts into vectors by hashing their words; the same text gives the same vector."""
+    """Embeds texts by hashing their words; equal texts get equal vectors."""
 
     def __init__(self, name: str, dimensions: int = 16) -> None:
         digest = hashlib.sha256(name.encode()).hexdigest()
@@ -104,7 +104,7 @@ class Snapshot:
         self._objects = {key: found.value for key, found in self._keys().items()}
 
     def restore(self) -> None:
-        """Put everything back."""
+        """Restore all rows and objects, and empty the queues."""
         empty_aws(self._settings)
         for name, table in self._tables().items():
             table.items = deepcopy(self._rows[name])
@@ -112,13 +112,13 @@ class Snapshot:
             held("s3").put_object(self._settings.bucket, key, content)
 
     def _tables(self) -> dict[str, Any]:
-        """Return the emulated tables."""
+        """Return the tables of the emulated AWS."""
         region = self._settings.region
         tables: dict[str, Any] = held("dynamodb", region).tables
         return tables
 
     def _keys(self) -> Any:
-        """Return the emulated objects, by key."""
+        """Return the objects of the emulated AWS by key."""
         return held("s3").buckets[self._settings.bucket].keys
 
 
@@ -127,19 +127,19 @@ _ONCE: dict[str, tuple[Snapshot, Account, Any]] = {}
 
 
 def one_call_at_a_time(clients: Clients) -> None:
-    """Allow callers on several threads to share the emulated AWS, which has no locks."""
+    """Serialise calls of several threads to the emulated AWS, which has no locks."""
     from tests.quick_aws import answer_directly, keep_clients, make_requests
 
     lock, answer = Lock(), answering()
     keep_clients()
 
     def send(event_name: str, request: Any, **_: Any) -> Any:
-        """Answer one request after the other."""
+        """Send a request while no other thread sends one."""
         with lock:
             return answer(event_name, request)
 
     def call(**params: Any) -> Any:
-        """Answer one call after the other."""
+        """Answer a call while no other thread calls."""
         with lock:
             return answer_directly(**params)
 
@@ -149,7 +149,7 @@ def one_call_at_a_time(clients: Clients) -> None:
 
 
 class World:
-    """A service on the emulated AWS, with queue workers that run when a test says so."""
+    """A service on the emulated AWS; its queue workers run when a test calls them."""
 
     def __init__(self, settings: Settings, clock: MovableClock) -> None:
         self.settings, self.clock = settings, clock
@@ -160,7 +160,7 @@ class World:
         self.account = self.new_account("me@example.com")
 
     def new_account(self, email: str, plan: str = "STARTER") -> Account:
-        """Write an account."""
+        """Store a new account."""
         made = self.stores.accounts.create(
             Account(
                 "",
@@ -194,7 +194,7 @@ class World:
         return made
 
     def another(self, settings: Settings | None = None) -> World:
-        """Return a second process of the same service: nothing in memory is shared."""
+        """Return a second process of the same service, with empty memory."""
         other = World.__new__(World)
         other.settings, other.clock, other.account = self.settings, self.clock, self.account
         other.container = Container(settings or self.settings, self.clock)
@@ -203,11 +203,11 @@ class World:
         return other
 
     def one_call_at_a_time(self) -> None:
-        """Allow callers on several threads to share the emulated AWS, which has no locks."""
+        """Serialise calls of several threads to the emulated AWS."""
         one_call_at_a_time(self.stores.clients)
 
     def send_file(self, content: bytes, name: str = "texts.csv") -> str:
-        """Upload a file with a form, and return its path."""
+        """Send a file with a presigned form, and return its path."""
         form = self.container.upload_forms.issue(self.account, name)
         self.stores.clients.s3.put_object(
             Bucket=self.settings.bucket, Key=form.fields["key"], Body=content
@@ -244,13 +244,13 @@ class World:
     def pictures(
         self, files: Mapping[str, bytes] | bytes, kind: str = "image", **more: Any
     ) -> DatasetView:
-        """Upload an archive and read it; the features of its pictures are not made."""
+        """Upload an archive and read it, without computing features of its images."""
         view = self.upload_pictures(files, kind, **more)
         self.read_files()
         return self.get(view)
 
     def read_files(self) -> list[Message]:
-        """Run the workers on what was uploaded; return the messages that this sends."""
+        """Run the workers that read uploads; return the messages that they send."""
         for message in self.messages():
             if message[0] == INGEST:
                 self.deliver(message)
@@ -265,27 +265,27 @@ class World:
         return self.get(view)
 
     def unembedded(self, rows: Iterable[tuple[str, str]]) -> tuple[DatasetView, list[Message]]:
-        """Upload a file and read it; the jobs of its parts are returned, not done."""
+        """Upload a file and read it; return the jobs that would embed its parts."""
         view = self.upload(rows)
         [reading] = self.messages()
         self.deliver(reading)
         return self.get(view), self.messages()
 
     def get(self, view: DatasetView) -> DatasetView:
-        """Read a dataset again."""
+        """Return the stored state of a dataset."""
         dataset = view.dataset
         return self.container.datasets.get(dataset.account_id, dataset.family, dataset.dataset_id)
 
     def train(
         self, view: DatasetView, request: TrainRequest | None = None, account: Account | None = None
     ) -> ModelView:
-        """Ask for a training, without running it yet."""
+        """Request a training without running it."""
         return self.container.training.request(
             account or self.account, view, "model", request or TrainRequest(epochs=3)
         )
 
     def model(self, view: DatasetView, request: TrainRequest | None = None) -> Model:
-        """Train a model and read it."""
+        """Train a model and return its stored state."""
         model_id = self.train(view, request).model.model_id
         self.work()
         return self.container.models.get(self.account.account_id, model_id)
@@ -293,7 +293,7 @@ class World:
     def answer(
         self, model_id: str, text: str, count: int | None = None, kind: str = "text-intent"
     ) -> Ranked:
-        """Ask a model of the account or a prebuilt one, as a call does."""
+        """Predict with a model of the account or a prebuilt one, as a call does."""
         model = self.container.stores.served_models.find(self.account.account_id, model_id)
         options = PredictionOptions(count)
         [prediction] = self.container.predictions.predict(
@@ -323,7 +323,7 @@ class World:
         *,
         delivery: int = 1,
     ) -> None:
-        """Hand a message to its worker; what fails is received again when the lease has ended."""
+        """Pass a message to its worker; a failed message is received again after its lease."""
         _, job = message
         try:
             workers.run(self.container, job, remaining_seconds, delivery)
@@ -332,13 +332,13 @@ class World:
             raise
 
     def work(self) -> None:
-        """Deliver messages until there are none; every one is expected to succeed."""
+        """Deliver messages until none is left, and expect all to succeed."""
         while waiting := self.messages():
             for message in waiting:
                 self.deliver(message)
 
     def work_on(self, receives: int = 3) -> None:
-        """Deliver messages until there are none; what fails is received again, some times."""
+        """Deliver messages until none is left; failed ones are delivered again a few times."""
         received: dict[str, int] = {}
         waiting = self.messages()
         while waiting:
@@ -352,12 +352,12 @@ class World:
             waiting = self.messages()
 
     def send(self, message: Message) -> None:
-        """Put a message back into its queue."""
+        """Send a message to its queue again."""
         queue, job = message
         self.stores.queues.send(queue, job)
 
     def settle(self, rounds: int = 30) -> None:
-        """Deliver and sweep, with time going by, until nothing is left to do."""
+        """Deliver messages, move the clock and sweep until no work is left."""
         for _ in range(rounds):
             self.work_on()
             self.clock.advance(minutes=16)
@@ -366,7 +366,7 @@ class World:
         raise AssertionError("The work never ends.")
 
     def _queue(self, short: str) -> Any:
-        """Return an emulated queue itself, so that inspecting it is not an AWS call."""
+        """Return a queue of the emulator itself, because reading it is not an AWS call."""
         queues = held("sqs", self.settings.region).queues
         return queues[queue_name(self.settings, short)]
 
@@ -382,7 +382,7 @@ class World:
         return sorted(key for key in bucket.keys if key.startswith(prefix))
 
     def traces(self, number: object) -> list[str]:
-        """Find whatever mentions an id in any table but the deletions, or in the bucket."""
+        """Return all rows and objects that contain an id, except records of deletions."""
         wanted = str(number)
         found = [key for key in self.objects() if wanted in key]
         for row in ROWS:
@@ -396,7 +396,7 @@ class World:
 
 
 def _words(item: Any) -> set[str]:
-    """List the key-like words of a row's values."""
+    """Return the words in a row's values that look like keys."""
     words: set[str] = set()
     for value in item.attribute_values.values():
         if isinstance(value, str | int | float):
@@ -405,7 +405,7 @@ def _words(item: Any) -> set[str]:
 
 
 def a_model(view: DatasetView, **facts: Any) -> Model:
-    """Make a trained model of a dataset, as far as feedback asks for its row."""
+    """Return a trained model of a dataset, with the fields that feedback needs."""
     row = view.dataset
     known = {
         "account_id": row.account_id,
@@ -429,7 +429,7 @@ def a_source(rows: Iterable[tuple[str, str]]) -> UploadSource:
 
 
 def an_archive(files: Mapping[str, bytes] | bytes, name: str = "pictures.zip") -> UploadSource:
-    """Make a zip archive of files by path, or take one as it is."""
+    """Return an archive of files by path, or the given archive unchanged."""
     content = files if isinstance(files, bytes) else make_zip(files)
     return UploadSource(content=content, file_name=name)
 
@@ -442,7 +442,7 @@ def a_csv(rows: Iterable[tuple[str, str]]) -> bytes:
 
 
 def some_rows(counts: Mapping[str, int], salt: str = "") -> list[tuple[str, str]]:
-    """Make that many different texts for each label, label by label."""
+    """Return `count` different texts for each label, label by label."""
     return [
         (f"{label} please number {number} {salt}".strip(), label)
         for label, count in counts.items()

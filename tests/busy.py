@@ -26,7 +26,7 @@ LOOPS = 2
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a part."""
+    """One run of one part of the suite."""
 
     part: str
     number: int
@@ -37,7 +37,7 @@ class Run:
 
 @contextmanager
 def busy_loops(count: int) -> Iterator[None]:
-    """Keep that many processors busy."""
+    """Keep as many processors busy as there are loops."""
     with ExitStack() as ends:
         for _ in range(count):
             loop = ends.enter_context(subprocess.Popen([sys.executable, "-c", LOOP]))
@@ -72,7 +72,7 @@ def _run(part: Part, number: int) -> Run:
 
 
 def table(runs: Sequence[Run]) -> str:
-    """Write the results as a table, one line a run."""
+    """Return the results as a table with one line per run."""
     lines = ["part      run  result  time   last line"]
     for run in runs:
         result = "passed" if run.passed else "FAILED"

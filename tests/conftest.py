@@ -1,4 +1,4 @@
-"""Fixtures of every test: an AWS in memory, settings, a clock to move, and a closed network."""
+"""Fixtures for all tests: AWS in memory, settings, a movable clock, a closed network."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ LANGUAGE_DATA = ".traineddata"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let `--fast` choose the tests that need neither the emulator nor model files."""
+    """Add the option `--fast`, which selects tests without emulator and model files."""
     parser.addoption("--fast", action="store_true", help="neither emulator nor model files")
 
 
@@ -95,18 +95,18 @@ def close_models() -> None:
     stat = os.stat
 
     def skip_models(path: object) -> None:
-        """Skip a test that looks at a model's file."""
+        """Skip a test that reads a model's file."""
         name = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
         if isinstance(name, str) and (name.startswith(inside) or name.endswith(LANGUAGE_DATA)):
             pytest.skip("needs model files")
 
     def guarded_stat(path: Any, **options: Any) -> os.stat_result:
-        """Read the facts of a file, unless it is a model's."""
+        """Return the status of a file; skip the test if it is a model's file."""
         skip_models(path)
         return stat(path, **options)
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
-        """Look at what is opened; a program started of the local stack is an emulator."""
+        """Skip a test that opens a model's file or starts the local stack."""
         if event == "open":
             skip_models(arguments[0])
         elif event == "subprocess.Popen" and "infra.local" in map(str, arguments[1]):
@@ -120,17 +120,17 @@ _EMULATED_FOLDERS = tuple(str(Path(__file__).parent / name) + os.sep for name in
 
 
 def _is_emulated(path: Path) -> bool:
-    """Return whether every test of a file or folder needs the emulator."""
+    """Return whether all tests of a file or folder need the emulator."""
     return f"{path}{os.sep}".startswith(_EMULATED_FOLDERS)  # asked for each test: no path is built
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Let a fast run not look at tests that it would leave out."""
+    """In a fast run, do not collect files whose tests are all left out."""
     return True if config.getoption("fast") and _is_emulated(collection_path) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs the emulator or model files in a fast run."""
+    """In a fast run, deselect tests that need the emulator or model files."""
     slow = {item for item in items if EMULATOR & set(getattr(item, "fixturenames", ()))}
     pure = [item.nodeid for item in items if item not in slow and _is_emulated(item.path)]
     if pure:
@@ -142,7 +142,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Let the garbage collector pass over what stays until the end: modules and tests."""
+    """Exclude modules and tests from garbage collection, because they stay until the end."""
     providers = sys.modules.get("hypothesis.internal.conjecture.providers")
     if providers and session.config.getoption("fast"):
         # Now and then Hypothesis draws a constant of our code; for that each part
@@ -153,13 +153,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 class MovableClock:
-    """A clock that stands still until a test moves it; call it like any other clock."""
+    """A clock that only moves when a test moves it; it is called like other clocks."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
 
     def __call__(self) -> datetime:
-        """Return the present moment."""
+        """Return the current time of the test."""
         return self.now
 
     def advance(self, **duration: float) -> None:
@@ -187,12 +187,12 @@ def closed_network() -> Iterator[None]:
     )
 
     def check(host: object) -> None:
-        """Fail a test that would leave the machine."""
+        """Fail a test that connects to another machine."""
         if not _is_local(host):
             raise RuntimeError(f"Tests have no network; this one asked for {host!r}.")
 
     def guarded(original, is_ip):
-        """Wrap a connecting method."""
+        """Return a method that checks an address before it connects."""
 
         def call(self, address, *rest):
             if is_ip(self):
@@ -202,12 +202,12 @@ def closed_network() -> Iterator[None]:
         return call
 
     def guarded_look_up(host, *args, **kwargs):
-        """Wrap the resolver."""
+        """Return a resolver that checks a host name first."""
         check(host.decode() if isinstance(host, bytes) else host)
         return look_up(host, *args, **kwargs)
 
     def is_ip(sock: socket.socket) -> bool:
-        """Return whether a socket is one of the internet."""
+        """Return whether a socket is an internet socket."""
         return sock.family in (socket.AF_INET, socket.AF_INET6)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -254,7 +254,7 @@ def settings() -> Settings:
 
 @pytest.fixture
 def clients(aws_in_memory: None, settings: Settings) -> Clients:
-    """An empty AWS with the service's tables, queues and bucket, and clients bound to it."""
+    """Clients of an emulated AWS that has only the empty tables, queues and bucket."""
     from chalicelib.stores.aws.clients import Clients
     from tests.fresh_aws import provide
 
@@ -288,7 +288,7 @@ def other_private_pem() -> str:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """A customer's server, which webhooks tell."""
+    """An HTTP server that receives webhooks."""
     from tests.receiver import Receiver
 
     made = Receiver()
@@ -298,7 +298,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
-    """Gives the log lines that were written since the test began, and since nothing else did."""
+    """Returns the log lines that this test wrote."""
     from chalicelib import log
 
     written = io.StringIO()

@@ -1,4 +1,4 @@
-"""Images that must be converted before they are sent, and how the result must look.
+"""Images that clients must convert before they send them, and the expected results.
 
 The tests of client, console and service read the same cases, so that the three agree.
 """

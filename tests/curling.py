@@ -1,4 +1,4 @@
-"""Bends drawn pages as books, rolls and damp bend them, and looks at them from aside."""
+"""Bends drawn pages like books, rolls or damp paper, and photographs them from the side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ASIDE = 0.03
 
 
 def curled(pixels: Any, kind: str, seed: int, bulge: float = BULGE) -> Any:
-    """Bend a page and look at it from aside.
+    """Bend a page and photograph it from the side.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
@@ -53,7 +53,7 @@ def curled(pixels: Any, kind: str, seed: int, bulge: float = BULGE) -> Any:
 
 
 def _from_aside(x: Any, y: Any, size: tuple[int, int], random: Random) -> tuple[Any, Any]:
-    """Return where points of the photograph lie on the flat page: a homography."""
+    """Return a homography: the position on the flat page of each point of the photograph."""
     width, height = size
     known, wanted = [], []
     for left, top in ((0, 0), (width, 0), (width, height), (0, height)):
@@ -66,7 +66,7 @@ def _from_aside(x: Any, y: Any, size: tuple[int, int], random: Random) -> tuple[
 
 
 def _looked_up(pixels: Any, x: Any, y: Any) -> Any:
-    """Return the colours at places between pixels; paper beyond the page."""
+    """Return the interpolated colours at positions; outside the page, that of paper."""
     height, width = pixels.shape[:2]
     left, top = np.clip(x, 0, width - 1.001), np.clip(y, 0, height - 1.001)
     column, row = left.astype(int), top.astype(int)

@@ -22,7 +22,7 @@ _AS_NEW: dict[Settings, list[dict[str, Any]]] = {}
 
 
 def provide(settings: Settings) -> None:
-    """Remove whatever the emulated AWS holds, and make tables, queues and bucket again."""
+    """Empty the emulated AWS, and create tables, queues and bucket again."""
     moto_api_backend.reset()
     if settings not in _AS_NEW:
         provision(settings)
@@ -36,7 +36,7 @@ def provide(settings: Settings) -> None:
 
 
 def _held(settings: Settings) -> list[dict[str, Any]]:
-    """Return what the emulator holds now: tables, queues and buckets, by name."""
+    """Return the tables, queues and buckets of the emulator by name."""
     return [
         get_backend("dynamodb")[ACCOUNT_ID][settings.region].tables,
         get_backend("sqs")[ACCOUNT_ID][settings.region].queues,
@@ -45,6 +45,6 @@ def _held(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _copied(held: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Copy everything, giving queues locks of their own, since these cannot be copied."""
+    """Copy everything; queues get new locks, because locks cannot be copied."""
     locks: dict[int, Any] = {id(queue._messages_lock): Condition() for queue in held[1].values()}
     return deepcopy(held, locks)

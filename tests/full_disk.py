@@ -1,4 +1,4 @@
-"""A disk without room, for tests that need no rights to make one."""
+"""Simulates a full disk without special rights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_file_beyond(size: int) -> Iterator[None]:
-    """Let no file of this process grow beyond some bytes, as on a full disk."""
+    """Limit the size of files of this process, as a full disk does."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

@@ -1,4 +1,4 @@
-"""Sizes of tests that are small at every change, and full in `make growth`."""
+"""Sizes that are small in most test runs, and full in `make growth`."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ IS_FULL = bool(os.environ.get("PRESAGE_FULL_SIZE"))
 
 
 def size(usual: int, full: int) -> int:
-    """Choose how many of something a test makes."""
+    """Return the small or the full size, depending on the run."""
     return full if IS_FULL else usual

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def held(service: str, region: str = "aws") -> Any:
-    """Return what a service holds in a region; that of buckets is called aws."""
+    """Return the emulated data of a service in a region; the region of buckets is `aws`."""
     from moto.backends import get_backend
     from moto.core import DEFAULT_ACCOUNT_ID
 
@@ -18,14 +18,14 @@ def held(service: str, region: str = "aws") -> Any:
 
 
 def reset_aws() -> None:
-    """Remove everything that the emulated AWS holds."""
+    """Delete everything in the emulated AWS."""
     from moto.moto_api._internal.models import moto_api_backend
 
     moto_api_backend.reset()
 
 
 def answering() -> Any:
-    """Return what answers the calls of clients, which they are registered with."""
+    """Return the handler of the emulator that is registered with the clients."""
     from moto.core.models import botocore_stubber
 
     return botocore_stubber

@@ -1,4 +1,4 @@
-"""One worker that receives messages in order, and how many sends lead to each of them."""
+"""A worker that receives messages in order, and counts the sends that led to each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OneWorker:
         self._take(1)
 
     def deliver_next(self) -> Message:
-        """Deliver the message that waits longest; what it sends waits behind all others."""
+        """Deliver the oldest message; the messages that it sends are added at the end."""
         self._take(1)
         message, hops = self.waiting.pop(0)
         self._world.deliver(message)

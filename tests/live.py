@@ -1,4 +1,4 @@
-"""One running stack for all tests that speak real HTTP, with accounts, callers and a trained model.
+"""A running stack for all tests over real HTTP, with accounts, callers and a trained model.
 
 Started at the first use, stopped when the test run ends; see `shared`.
 """
@@ -52,7 +52,7 @@ Part = tuple[str, bytes, str | None]
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back over the wire."""
+    """An HTTP response."""
 
     status: int
     headers: dict[str, str] = field(repr=False)
@@ -65,16 +65,16 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """Text of an error."""
+        """The text of the error."""
         return str(self.json["message"])
 
     def ok(self) -> Any:
-        """Return the record of a success."""
+        """Return the record of a successful response."""
         assert self.status == 200, self
         return self.json
 
     def refused(self, status: int, *words: str) -> str:
-        """Check that this is an error in the service's shape whose text holds the words."""
+        """Check that the response is an error in the service's form that contains the words."""
         assert self.status == status, self
         assert self.headers["content-type"] == "application/json"
         assert list(self.json)[:2] == ["message", "code"]
@@ -87,7 +87,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Caller:
-    """One account as its programs call the service."""
+    """Calls the service with the token of one account."""
 
     url: str
     token: str
@@ -103,7 +103,7 @@ class Caller:
         content_type: str | None = None,
         **headers: str,
     ) -> Answer:
-        """Send one request and read its answer within the time limit."""
+        """Send one request and return its response, within the time limit."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token:
             sent.setdefault("Authorization", f"Bearer {self.token}")
@@ -121,11 +121,11 @@ class Caller:
             connection.close()
 
     def get(self, path: str, **query: object) -> Answer:
-        """Ask for something."""
+        """Send a GET request."""
         return self("GET", f"{path}?{urlencode(query)}" if query else path)
 
     def delete(self, path: str) -> Answer:
-        """Delete something."""
+        """Send a DELETE request."""
         return self("DELETE", path)
 
     def json(self, method: str, path: str, fields: object) -> Answer:
@@ -148,7 +148,7 @@ class Caller:
         path: str = SYNC,
         **more: str,
     ) -> Answer:
-        """Upload a file as a dataset; by default the answer comes when it is read."""
+        """Upload a file as a dataset; by default, wait until it has been read."""
         scalars = {"type": dataset_type, **more}
         parts = [(key, value.encode(), None) for key, value in scalars.items()]
         return self.form("POST", path, *parts, ("data", content, name))
@@ -158,7 +158,7 @@ class Caller:
         return self.json("POST", TRAIN, {"name": "model", "datasetId": dataset_id, **more})
 
     def wait(self, path: str, member: str, *busy: str, seconds: float = 240) -> dict[str, Any]:
-        """Ask for a record until a member has none of the values."""
+        """Read a record until a member has none of the values."""
         deadline = time.monotonic() + seconds
         while (record := self.get(path).ok())[member] in busy:
             assert time.monotonic() < deadline, record
@@ -166,22 +166,22 @@ class Caller:
         return dict(record)
 
     def trained(self, model_id: str) -> dict[str, Any]:
-        """Wait until a training is over."""
+        """Wait until a training has ended."""
         return self.wait(f"{TRAIN}/{model_id}", "status", "QUEUED", "RUNNING")
 
     def uploaded(self, dataset_id: int) -> dict[str, Any]:
-        """Wait until an upload is over."""
+        """Wait until an upload has ended."""
         return self.wait(f"/v2/language/datasets/{dataset_id}", "statusMsg", "UPLOADING")
 
     def delete_and_wait(self, path: str) -> dict[str, Any]:
-        """Delete something and wait until it is gone."""
+        """Delete an object and wait until it is deleted."""
         deletion = self.delete(path).ok()
         busy = ("QUEUED", "RUNNING")
         return self.wait(f"/v2/language/deletion/{deletion['id']}", "status", *busy)
 
 
 def multipart(*parts: Part) -> bytes:
-    """Write parts with the boundary B."""
+    """Return a multipart body with the boundary B."""
     body = b""
     for name, content, file_name in parts:
         file_part = f'; filename="{file_name}"' if file_name is not None else ""
@@ -191,7 +191,7 @@ def multipart(*parts: Part) -> bytes:
 
 
 class Live:
-    """A running stack and what the tests share on it."""
+    """A running stack, and the data that tests share on it."""
 
     def __init__(self) -> None:
         self.tricks = Tricks()
@@ -222,7 +222,7 @@ class Live:
         self.tricks.close()
 
     def container(self) -> Container:
-        """Make services on the running stack's data, for what no call can do."""
+        """Create services on the running stack's data, for work that no call can do."""
         return Container(self.settings)
 
     def caller(
@@ -236,7 +236,7 @@ class Live:
         return Caller(url, self.token(email), account.account.account_id)
 
     def administrate(self, work: Callable[[AccountService], Any]) -> Any:
-        """Do an administrator's work, on clients that no other test has bound elsewhere."""
+        """Run an administrator's command with clients that no other test uses."""
         clients = Clients(self.settings)
         store, tokens = AccountStore(clients), RefreshTokenStore(clients)
         return work(AccountService(store, tokens, ApiKeyStore(clients), system_clock))
@@ -248,12 +248,12 @@ class Live:
         return found
 
     def set_used(self, account_id: str, kind: str, used: int) -> None:
-        """Set a month's counter, as that many calls would have."""
+        """Set the counter of a month, as if that many calls had been made."""
         period = f"{kind}#{time.strftime('%Y-%m', time.gmtime())}"
         self._put("quotas", {"account_id": {"S": account_id}, "period": {"S": period}}, used=used)
 
     def set_dataset(self, caller: Caller, dataset_id: int, **numbers: int) -> None:
-        """Set figures of a dataset's row, as that much data would have."""
+        """Set figures in a dataset's row, as if it had that much data."""
         key = {
             "owner": {"S": f"{caller.account_id}#language"},
             "dataset_id": {"N": str(dataset_id)},
@@ -264,7 +264,7 @@ class Live:
             self._put("accounts", account, stored_bytes=numbers["size_bytes"])
 
     def set_model(self, caller: Caller, model_id: str, **numbers: int) -> None:
-        """Set figures of a model's row, as that many attempts would have."""
+        """Set figures in a model's row, as if it had had that many attempts."""
         key = {"account_id": {"S": caller.account_id}, "model_id": {"S": model_id}}
         self._put("models", key, **numbers)
 
@@ -279,7 +279,7 @@ class Live:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Hold the workers, so that nothing queued begins."""
+        """Pause the workers, so that queued jobs do not start."""
         with self.stack.workers_paused():
             yield
 
@@ -289,13 +289,13 @@ class Live:
         return public_pem_of(self.pem)
 
     def assertion(self, **claims: object) -> str:
-        """Sign an assertion; a claim of None is left out."""
+        """Sign an assertion; claims that are None are left out."""
         usual = {"aud": AUDIENCE, "exp": time.time() + 3600}
         sent = {name: value for name, value in {**usual, **claims}.items() if value is not None}
         return jwt.encode(sent, self.pem, algorithm="RS256")
 
     def grant(self, **fields: str) -> Answer:
-        """Ask the token endpoint."""
+        """Call the token endpoint."""
         body = urlencode(fields).encode()
         return Caller(self.url, "")(
             "POST", "/v2/oauth2/token", body, "application/x-www-form-urlencoded"
@@ -313,7 +313,7 @@ class Live:
 
     @cached_property
     def stranger(self) -> Caller:
-        """An account that shares nothing with the owner."""
+        """An account that has no data in common with the owner."""
         return self.caller("stranger")
 
     @cached_property

@@ -30,7 +30,7 @@ ENDPOINT = "PRESAGE_TEST_ENDPOINT"
 
 
 class LocalStack:
-    """Starts `python -m infra.local` and gives tests a grip on it.
+    """Starts `python -m infra.local`, and gives tests access to its processes and data.
 
     Args:
         app: application as `module:attribute`.
@@ -108,12 +108,12 @@ class LocalStack:
             time.sleep(0.01)
 
     def log(self) -> str:
-        """Everything that the stack has written so far."""
+        """All output of the stack so far."""
         return (self._folder / "stack.log").read_text("utf-8", "replace")
 
     @property
     def description(self) -> dict[str, Any]:
-        """What `stack.json` says at this moment.
+        """The current content of `stack.json`.
 
         Raises:
             RuntimeError: the stack does not run.
@@ -125,7 +125,7 @@ class LocalStack:
 
     @property
     def url(self) -> str:
-        """Address of the HTTP front, without a slash at its end."""
+        """The address of the HTTP front, without a final slash."""
         return str(self.description["url"])
 
     @property
@@ -135,7 +135,7 @@ class LocalStack:
 
     @property
     def pid(self) -> int:
-        """Process of the supervisor."""
+        """The process id of the supervisor."""
         return int(self.description["pid"])
 
     @property
@@ -145,12 +145,12 @@ class LocalStack:
 
     @property
     def given(self) -> dict[str, str]:
-        """Variables that the command is started with."""
+        """The variables with which the command is started."""
         return dict(self._given)
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables by which another process reaches the stack's data."""
+        """The variables with which another process reaches the stack's data."""
         found = self._state.stack_environment()
         if found is None:
             raise RuntimeError("The local stack does not run.")
@@ -158,11 +158,11 @@ class LocalStack:
 
     @property
     def settings(self) -> Settings:
-        """Settings that reach the stack's data."""
+        """Settings with which the stack's data can be reached."""
         return Settings.from_environment(self.environment)
 
     def client(self, service: str, **options: Any) -> Any:
-        """Make a boto3 client of the stack's data plane."""
+        """Create a boto3 client of the emulated AWS."""
         import boto3
 
         environment = self.environment
@@ -179,7 +179,7 @@ class LocalStack:
         return pid
 
     def pause_workers(self) -> None:
-        """Stop the workers where they are, so that jobs pile up."""
+        """Suspend the workers, so that jobs stay in the queues."""
         for name in WORKERS:
             self.kill_worker(name, signal.SIGSTOP)
 
@@ -190,7 +190,7 @@ class LocalStack:
 
     @contextmanager
     def workers_paused(self) -> Iterator[None]:
-        """Hold the workers, so that nothing queued begins."""
+        """Suspend the workers in a `with` block."""
         self.pause_workers()
         try:
             yield
@@ -198,7 +198,7 @@ class LocalStack:
             self.resume_workers()
 
     def crash(self) -> None:
-        """Kill the supervisor at once, and with it every child; `start` starts them again."""
+        """Kill the supervisor and all of its children; `start` starts them again."""
         if self._process is None:
             raise RuntimeError("The local stack does not run.")
         children = self.processes.values()
@@ -209,7 +209,7 @@ class LocalStack:
             time.sleep(0.01)
 
     def pause(self, number: int = signal.SIGTERM) -> int:
-        """Stop the stack but keep its folder; `start` continues with its data."""
+        """Stop the stack without deleting its folder, with which `start` continues."""
         if self._process is None:
             raise RuntimeError("The local stack does not run.")
         self._process.send_signal(number)
@@ -229,7 +229,7 @@ class LocalStack:
 
 
 def _elsewhere(endpoint: str | None) -> dict[str, str]:
-    """Return the variables that put a stack's data on an emulated AWS that others use as well."""
+    """Return the variables with which a stack uses an emulated AWS that others share."""
     if not endpoint:
         return {}
     name = f"stack-{secrets.token_hex(4)}"

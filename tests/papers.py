@@ -17,7 +17,7 @@ MARGIN = 30
 
 
 def paper(lines: Sequence[str], size: int = SIZE) -> Image.Image:
-    """Draw lines one below the other on white, as wide as they need."""
+    """Draw lines of text on white, one below the other."""
     font = ImageFont.load_default(size)
     step = round(size * 1.6)
     width = max([int(font.getlength(line)) for line in lines] or [1]) + 2 * MARGIN
@@ -55,7 +55,7 @@ _STROKES = {
 
 
 def accented_paper(line: str, accents: str, size: int = 30) -> Image.Image:
-    """Draw a line whose letters bear accents: for each letter "'", ":" or none."""
+    """Draw a line whose letters have accents: "'", ":" or none for each letter."""
     image, font = paper([line], size), ImageFont.load_default(size)
     pen, unit = ImageDraw.Draw(image), size / 10
     for number, accent in enumerate(accents):
@@ -70,7 +70,7 @@ def accented_paper(line: str, accents: str, size: int = 30) -> Image.Image:
 
 
 def foreign_paper(lines: Sequence[str], size: int = 32) -> Image.Image:
-    """Draw lines of the letters above, which no font that comes along has."""
+    """Draw lines of the letters above, which the font of Pillow does not have."""
     unit, step = size / 5, round(size * 1.2)
     width = step * max(map(len, lines)) + 2 * MARGIN
     image = Image.new("RGB", (width, 2 * size * len(lines) + 2 * MARGIN), "white")

@@ -77,7 +77,7 @@ _TOTALS = re.compile(r"(\d+) (passed|failed|errors?|skipped|deselected|warnings?
 
 @dataclass
 class Part:
-    """One run of pytest, or of another program."""
+    """One run of pytest or of another program."""
 
     name: str
     """Printed before its lines."""
@@ -92,7 +92,7 @@ class Part:
     program: Sequence[str] = PYTEST
 
     def run(self) -> None:
-        """Run, showing its progress and keeping its details."""
+        """Run the part, show its progress and store its output."""
         started = time.monotonic()
         with subprocess.Popen(
             [*self.program, *self.arguments],
@@ -115,7 +115,7 @@ class Part:
 
 
 def say(text: str) -> None:
-    """Write text at once, undivided because several threads write."""
+    """Write text in one call, because several threads write."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
@@ -138,7 +138,7 @@ def parts(options: Sequence[str]) -> tuple[list[Part], Part]:
 
 
 def _left_out(paths: Sequence[str], division: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return options of pytest that leave out the files of other parts."""
+    """Return pytest options that exclude the files of other parts."""
     elsewhere = [path for chosen in (*division.values(), TIMED) for path in chosen]
     return [
         f"--ignore={path}"
@@ -153,7 +153,7 @@ def has_passed(part: Part) -> bool:
 
 
 def summary(found: Sequence[Part], seconds: float) -> str:
-    """List the tests that failed, and add up the last lines of all parts."""
+    """Return the failed tests, and the sum of the last lines of all parts."""
     totals: Counter[str] = Counter()
     for part in found:
         for number, kind in _TOTALS.findall(part.last):
@@ -166,7 +166,7 @@ def summary(found: Sequence[Part], seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Write a duration as minutes:seconds."""
+    """Format a duration as minutes:seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 

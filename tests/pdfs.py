@@ -51,7 +51,7 @@ class Writer:
         self._lock = lock
 
     def add(self, body: bytes, stream: bytes | None = None) -> int:
-        """Add an object and return its number; a stream's dictionary is given without length."""
+        """Add an object and return its number; `Length` is added to dictionaries of streams."""
         number = len(self._bodies) + 1
         if stream is not None:
             stream = self._lock.cipher(number, stream) if self._lock else stream
@@ -60,11 +60,11 @@ class Writer:
         return number
 
     def put(self, number: int, body: bytes) -> None:
-        """Replace an object."""
+        """Replace the content of an object."""
         self._bodies[number - 1] = body
 
     def finish(self, root: int) -> bytes:
-        """Return the file."""
+        """Return the bytes of the file."""
         trailer = b"/Root %d 0 R" % root
         if self._lock:
             trailer += b" /ID [<00> <00>] /Encrypt %d 0 R" % self.add(self._lock.entry())
@@ -91,7 +91,7 @@ class Lock:
     """Password to change it."""
 
     def entry(self) -> bytes:
-        """Return the dictionary that says how the file is locked."""
+        """Return the dictionary that describes the encryption."""
         owner, user = self._owner_mark().hex().encode(), self._user_mark().hex().encode()
         return b"<< /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <%s> /U <%s> >>" % (
             owner,
@@ -139,7 +139,7 @@ def _rc4(key: bytes, data: bytes) -> bytes:
 
 
 def _rc4_rounds(key: bytes, data: bytes) -> bytes:
-    """Encrypt twenty times, each time with another variant of the key."""
+    """Encrypt twenty times, each time with a different key made from the given one."""
     for turn in range(20):
         data = _rc4(bytes(byte ^ turn for byte in key), data)
     return data
@@ -148,7 +148,7 @@ def _rc4_rounds(key: bytes, data: bytes) -> bytes:
 def words(
     text: str, x: float, y: float, size: float = 12, angle: float = 0, font: str = "F1"
 ) -> bytes:
-    """Draw a text at a place in points from the bottom left, turned against the clock."""
+    """Draw a text at a position in points from the bottom left, turned anticlockwise."""
     coded = text.encode("cp1252").replace(b"\\", b"\\\\").replace(b"(", b"\\(")
     cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     matrix = f"{cos:.6f} {sin:.6f} {-sin:.6f} {cos:.6f} {x} {y}"
@@ -250,19 +250,19 @@ def _button(writer: Writer, field: FormField, tick: str, number: int, parent: in
 
 
 def _looks(writer: Writer, tick: str) -> bytes:
-    """Add how a button looks when it is ticked and when not."""
+    """Add the appearance of a button when it is ticked and when it is not."""
     form = b"/Type /XObject /Subtype /Form /BBox [0 0 12 12]"
     on, off = writer.add(form, b"1 1 10 10 re f"), writer.add(form, b"")
     return b"/AP << /N << /%s %d 0 R /Off %d 0 R >> >>" % (tick.encode(), on, off)
 
 
 def _listed(numbers: Sequence[int]) -> bytes:
-    """Write references to objects."""
+    """Return references to objects as a PDF array."""
     return b" ".join(b"%d 0 R" % number for number in numbers)
 
 
 def text_sheet(lines: Sequence[str], size: float = 12, rotate: int = 0) -> Sheet:
-    """Make a page of lines that begin 72 points from the left and go down from the top."""
+    """Create a page of lines that start 72 points from the left, from the top down."""
     step = 1.5 * size
     content = b"".join(
         words(line, 72, 770 - number * step, size) for number, line in enumerate(lines)
@@ -276,7 +276,7 @@ def text_pdf(*pages: Sequence[str], lock: Lock | None = None) -> bytes:
 
 
 def image_pdf(images: Sequence[Image.Image], dpi: float = 200) -> bytes:
-    """Write pages that are pictures, without any text."""
+    """Write pages that consist of one image, without text."""
     stream = io.BytesIO()
     first, *rest = images
     first.save(stream, "PDF", save_all=True, append_images=rest, resolution=dpi)
@@ -284,7 +284,7 @@ def image_pdf(images: Sequence[Image.Image], dpi: float = 200) -> bytes:
 
 
 def flat_image(writer: Writer, width: int, height: int, packed: bytes | None = None) -> int:
-    """Add a grey image that needs few bytes however large it is."""
+    """Add a grey image that needs few bytes, whatever its size."""
     coded = zlib.compress(bytes(width * height), 9) if packed is None else packed
     entries = b"/Type /XObject /Subtype /Image /ColorSpace /DeviceGray /BitsPerComponent 8 "
     entries += b"/Width %d /Height %d /Filter /FlateDecode" % (width, height)
@@ -292,7 +292,7 @@ def flat_image(writer: Writer, width: int, height: int, packed: bytes | None = N
 
 
 def image_sheet(image: int, width: float, height: float, more: bytes = b"") -> Sheet:
-    """Make an A4 page that shows an image of a size in points at the bottom left."""
+    """Create an A4 page with an image of a given size in points at the bottom left."""
     return Sheet(
         b"q %f 0 0 %f 0 0 cm /I Do Q\n%s" % (width, height, more),
         objects=b"/XObject << /I %d 0 R >>" % image,

@@ -1,4 +1,4 @@
-"""Pictures, annotations and archives that tests draw; the same call gives the same bytes."""
+"""Images, annotations and archives for tests; equal calls return equal bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def draw(
     salt: int = 0,
     kind: str = "PNG",
 ) -> bytes:
-    """Draw one shape on a light ground.
+    """Draw one shape on a light background.
 
     Args:
         shape: one of SHAPES.
@@ -51,7 +51,7 @@ def draw_scene(
     salt: int = 0,
     kind: str = "JPEG",
 ) -> bytes:
-    """Draw several shapes (shape, color, box as left, top, width and height) into one picture."""
+    """Draw several shapes (shape, color, box as left, top, width, height) into one image."""
     ground = (250 - salt % 8 * 3, 250 - salt // 8 % 8 * 3, 250 - salt // 64 % 32 * 3)
     picture = Image.new("RGB", size, ground)
     for shape, color, at in shapes:
@@ -60,7 +60,7 @@ def draw_scene(
 
 
 def paint(picture: Image.Image, shape: str, color: Color, at: tuple[int, int, int, int]) -> None:
-    """Paint a shape into the box left, top, width and height of a picture."""
+    """Draw a shape into the box left, top, width and height of an image."""
     x, y, width, height = at
     right, bottom = x + width - 1, y + height - 1
     fill = COLORS[color] if isinstance(color, str) else color
@@ -77,7 +77,7 @@ def paint(picture: Image.Image, shape: str, color: Color, at: tuple[int, int, in
 
 
 def encoded(picture: Image.Image, kind: str = "PNG", **options: Any) -> bytes:
-    """Write a picture as a file."""
+    """Encode an image as a file."""
     file = io.BytesIO()
     picture.save(file, kind, **options)
     return file.getvalue()
@@ -86,7 +86,7 @@ def encoded(picture: Image.Image, kind: str = "PNG", **options: Any) -> bytes:
 def make_zip(
     files: Mapping[str, bytes] | Iterable[tuple[str, bytes]], *, method: int = zipfile.ZIP_DEFLATED
 ) -> bytes:
-    """Pack files by their path, in order; a path that ends in "/" is a folder."""
+    """Return a zip archive of files by path, in order; a path ending in "/" is a folder."""
     pairs = files.items() if isinstance(files, Mapping) else files
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
@@ -99,12 +99,12 @@ def make_zip(
 
 
 def a_box(label: str, x: float, y: float, width: float, height: float) -> dict[str, Any]:
-    """Name the members of a box; the top left corner of the picture is 0, 0."""
+    """Return a box as JSON members, in pixels from the top left corner."""
     return {"label": label, "x": x, "y": y, "width": width, "height": height}
 
 
 def annotations(rows: Iterable[tuple[str, Sequence[AnnotatedBox | str]]]) -> bytes:
-    """Write annotations.csv: each row is a picture's name and its boxes, or cells as they are."""
+    """Return annotations.csv: for each image its name and boxes, or cells as given."""
     listed = [(name, list(boxes)) for name, boxes in rows]
     width = max((len(boxes) for _, boxes in listed), default=0)
     file = io.StringIO()
@@ -119,7 +119,7 @@ def annotations(rows: Iterable[tuple[str, Sequence[AnnotatedBox | str]]]) -> byt
 def label_folders(
     counts: Mapping[str, int], *, salt: int = 0, size: tuple[int, int] = (32, 32)
 ) -> dict[str, bytes]:
-    """Draw that many different pictures for each label, in folders, label by label.
+    """Draw `count` different images for each label, in one folder per label.
 
     Each label has a separate shape and color.
     """
@@ -135,7 +135,7 @@ def label_folders(
 def detection_files(
     count: int, labels: Sequence[str] = ("circle", "square"), *, salt: int = 0
 ) -> dict[str, bytes]:
-    """Draw pictures with a box of each label, and the annotation file that names them."""
+    """Draw images with a box of each label, and the annotation file for them."""
     files: dict[str, bytes] = {}
     rows: list[tuple[str, list[AnnotatedBox]]] = []
     for number in range(count):

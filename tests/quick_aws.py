@@ -1,4 +1,4 @@
-"""Makes calls of the emulated AWS in this process quick, leaving out what is never read.
+"""Speeds up calls of the emulated AWS in this process.
 
 Requests with their signatures, and new clients for each test, took much of the time of tests on
 stores and services; and moto looked through the addresses of all services. So a call of DynamoDB is
@@ -44,11 +44,11 @@ _SHARED: dict[Settings, Clients] = {}
 
 
 def install(patch: pytest.MonkeyPatch) -> None:
-    """Be quick until the patch is undone."""
+    """Speed up calls until the patch is undone."""
     sign = RequestSigner.handler
 
     def name_caller(self: Any, operation_name: Any = None, request: Any = None, **more: Any) -> Any:
-        """Name the caller; beyond that moto reads only signatures of objects."""
+        """Return the caller's name; moto reads signatures only for objects."""
         if not (request.url.startswith(_UNREAD) and self._credentials):
             return sign(self, operation_name, request, **more)
         scope = f"{self._credentials.access_key}/20261121/{self._region_name}"
@@ -66,7 +66,7 @@ def install(patch: pytest.MonkeyPatch) -> None:
 
 
 def answer_directly(model: Any, params: Any, **_: Any) -> tuple[Any, dict[str, Any]] | None:
-    """Answer a call of DynamoDB's client from its parameters, without a request.
+    """Answer a call of DynamoDB's client from its parameters, without an HTTP request.
 
     Args:
         model: the operation.
@@ -86,7 +86,7 @@ def answer_directly(model: Any, params: Any, **_: Any) -> tuple[Any, dict[str, A
 
 
 def make_requests(client: Any, send: Callable[..., Any] | None = None) -> None:
-    """Let a client make a request of each call, which a test takes part in.
+    """Let a client send real requests, which a test can intercept.
 
     Args:
         client: of botocore.
@@ -105,14 +105,14 @@ def keep_clients() -> None:
 
 
 def _shared(settings: Settings) -> Clients:
-    """Return the clients of some settings, to which rows are bound again."""
+    """Return the shared clients of some settings, and bind rows to them again."""
     clients = _SHARED.setdefault(settings, Clients(settings))
     clients._is_bound = False
     return clients
 
 
 def _process(stubber: BotocoreStubber, request: Any) -> Any:
-    """Answer a call, without looking whose address it has where that is plain."""
+    """Answer a call without searching for the service of its address, if that is known."""
     handler = next((h for start, h in _HANDLERS.items() if request.url.startswith(start)), None)
     made = _request(request) if handler else None
     if handler is None and request.url.startswith("https://s3."):
@@ -131,7 +131,7 @@ _look_up = BotocoreStubber.process_request
 
 
 def _request(request: Any) -> Request:
-    """Make what moto's handlers take of a call with a body that is all there."""
+    """Return the request object that moto's handlers expect, with its complete body."""
     parts, body = urlsplit(request.url), request.body or b""
     content = body.encode() if isinstance(body, str) else body
     environment: dict[str, Any] = {

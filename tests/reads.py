@@ -1,4 +1,4 @@
-"""Every GET that is declared, for tests that hold for all of them.
+"""All declared GET operations, for tests that apply to every one.
 
 reads("language", dataset_id=7, label_id=1)   those whose variables are among these, filled in
 """
@@ -14,7 +14,7 @@ QUERIES = {"list_label_examples_deprecated": "?labelId={label_id}"}
 
 
 def reads(family: str, *, is_paged: bool = False, **variables: object) -> list[str]:
-    """Return the paths of a family that name an object, in the order of the declarations.
+    """Return the paths of a family that contain an id, in the order of the declarations.
 
     Args:
         family: `language` or `vision`.

@@ -1,4 +1,4 @@
-"""A server on loopback that takes webhooks, as a customer's would."""
+"""A server on loopback that receives webhooks, like a customer's server."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Received:
 
 @dataclass
 class Receiver:
-    """Answers with `status` after `seconds`, and remembers what came."""
+    """Answers with `status` after `seconds`, and stores the received requests."""
 
     status: int = 200
     seconds: float = 0.0
     received: list[Received] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin to listen."""
+        """Start to listen."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]

@@ -1,4 +1,4 @@
-"""Picture datasets and models of one account, which all tests over HTTP share and none changes."""
+"""Image datasets and models of one account, which tests over HTTP share but do not change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EPOCHS = 3
 
 
 class Studio:
-    """What one account draws and trains; everything is made at its first use."""
+    """The datasets and models of one account; each is created when it is first used."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -28,7 +28,7 @@ class Studio:
 
     @cached_property
     def signs(self) -> dict[str, Any]:
-        """A dataset of type image: two labels of six pictures each."""
+        """A dataset of type image: two labels of six images each."""
         return self._dataset("image", label_folders({"circle": 6, "square": 6}))
 
     @cached_property
@@ -40,32 +40,32 @@ class Studio:
 
     @cached_property
     def scenes(self) -> dict[str, Any]:
-        """A dataset of type image-detection: six pictures of two boxes each."""
+        """A dataset of type image-detection: six images of two boxes each."""
         return self._dataset("image-detection", detection_files(6))
 
     @cached_property
     def classifier(self) -> str:
-        """A model of signs."""
+        """A model trained on `signs`."""
         return self._model(self.signs)
 
     @cached_property
     def tagger(self) -> str:
-        """A model of baskets."""
+        """A model trained on `baskets`."""
         return self._model(self.baskets)
 
     @cached_property
     def finder(self) -> str:
-        """A model of scenes."""
+        """A model trained on `scenes`."""
         return self._model(self.scenes)
 
     def belongings(self) -> tuple[Any, ...]:
-        """List what the account has: datasets with their counts, and models."""
+        """Return the account's datasets with their counts, and its models."""
         datasets = self.caller.get(f"{VISION}/datasets").ok()["data"]
         paths = [f"{VISION}/datasets/{found['id']}/models" for found in datasets]
         return datasets, [self.caller.get(path).ok() for path in paths]
 
     def _dataset(self, kind: str, files: dict[str, bytes]) -> dict[str, Any]:
-        """Upload drawn pictures."""
+        """Upload drawn images."""
         path = f"{VISION}/datasets/upload/sync"
         made = self.caller.upload(make_zip(files), kind, f"{kind}.zip", path).ok()
         assert made["statusMsg"] == "SUCCEEDED", made

@@ -1,4 +1,4 @@
-"""The entry of the functions of routes: loads before the first call, and leaves no twins behind."""
+"""The entry point of functions that answer routes loads engines before the first call."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ HOOKS = "snapshot_restore_py"
 
 
 class Hooks(ModuleType):
-    """Stands for it."""
+    """Replaces the hooks of SnapStart."""
 
     def __init__(self) -> None:
         super().__init__(HOOKS)
         self.found: dict[str, Any] = {}
 
     def register_before_snapshot(self, hook: Any) -> None:
-        """Keep what runs before an image is made."""
+        """Record a function that runs before a snapshot."""
         self.found["leave"] = hook
 
     def register_after_restore(self, hook: Any) -> None:
-        """Keep what runs in a process that starts from it."""
+        """Record a function that runs in a process started from a snapshot."""
         self.found["come back"] = hook
 
 
@@ -66,7 +66,7 @@ def container(
 
 
 def enter(monkeypatch: pytest.MonkeyPatch, hooks: Hooks | None = None) -> ModuleType:
-    """Import the entry as Lambda does."""
+    """Import the entry point as Lambda does."""
     monkeypatch.setitem(sys.modules, HOOKS, hooks)
     monkeypatch.delitem(sys.modules, "entry", raising=False)
     return importlib.import_module("entry")
@@ -75,7 +75,7 @@ def enter(monkeypatch: pytest.MonkeyPatch, hooks: Hooks | None = None) -> Module
 def test_entry_loads_what_the_settings_name(
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is named and offered is in memory before the first call; what is not offered is not."""
+    """Parts that settings and catalogue name are loaded before the first call; no others are."""
     monkeypatch.setattr(type(container.stores.model_source), "ensure", lambda *_: None)
 
     entry = enter(monkeypatch)
@@ -88,10 +88,10 @@ def test_entry_loads_what_the_settings_name(
 def test_trouble_at_the_start_leaves_a_function_that_answers(
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A bucket that does not answer fails no start: the first call that needs a part brings it."""
+    """If the bucket does not answer, the start succeeds and the first call loads the part."""
 
     def fail(*_: object) -> None:
-        """Be away."""
+        """Raise an error, as an unreachable bucket does."""
         raise StorageUnavailable
 
     monkeypatch.setattr(type(container.stores.model_source), "ensure", fail)
@@ -102,7 +102,7 @@ def test_trouble_at_the_start_leaves_a_function_that_answers(
 def test_image_holds_neither_connections_nor_credentials(
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Processes of one image reconnect with new credentials, and draw different numbers."""
+    """Processes from one snapshot reconnect with new credentials and have own random numbers."""
     hooks = Hooks()
     # Other tests share one.
     monkeypatch.setattr("chalicelib.stores.aws.clients.Session", Session)
@@ -129,7 +129,7 @@ def test_image_holds_neither_connections_nor_credentials(
 
 
 def test_defaults_of_the_template_are_parts_that_there_are(container: Container) -> None:
-    """Every part that a function loads by default is one of the engines'."""
+    """Every part that functions load by default exists."""
     known = {"bge", "use", "mpnet", "e5", "lite2", "nanodet", "ppocr", "slanet"}
 
     assert {name for f in FUNCTIONS for name in f.loads} <= known

@@ -1,4 +1,4 @@
-"""All errors are of one family."""
+"""All errors have the same base class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from chalicelib.errors import LeaseLost, PartsSent, ServiceError, TrainingFailed
 
 
 def test_every_error_is_in_the_one_place() -> None:
-    """Every error that the module defines is one that callers meet, or one of three others."""
+    """Every error of the module is listed as one that callers get, or is one of three others."""
     defined = {
         value
         for value in vars(chalicelib.errors).values()

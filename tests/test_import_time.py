@@ -1,4 +1,4 @@
-"""What a cold start spends on `import app`."""
+"""The time of `import app` in a cold start."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ print((time.process_time() - libraries) / (libraries - start))
 
 
 def test_import_is_quick():
-    """Importing the application costs little more than twice the import of its libraries."""
+    """Importing the application takes little more than twice the time of its libraries."""
     assert any(float(run(CODE)) <= MOST for _ in range(3))

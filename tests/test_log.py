@@ -1,4 +1,4 @@
-"""Log lines: one JSON object each, with the ids of their own call, and nothing in front of them."""
+"""Log lines are JSON objects with the ids of their own call, and have no prefix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ logging.getLogger("library").info("chatter")
 
 
 def test_line_has_time_level_and_facts(lines):
-    """Every line says when it was written, how bad it is and what happened."""
+    """Every line contains its time, its level and the facts of the event."""
     before = datetime.now(UTC)
     log.configure("INFO")
     log.warning("disk_full", bytes=7)
@@ -41,7 +41,7 @@ def test_line_has_time_level_and_facts(lines):
 
 
 def test_facts_cannot_replace_what_is_always_there(lines):
-    """A fact named like a fixed member does not hide it."""
+    """A fact with the name of a fixed member does not replace this member."""
     log.record("real", time="x", level="x", **{"event": "x"})
 
     (line,) = lines()
@@ -49,7 +49,7 @@ def test_facts_cannot_replace_what_is_always_there(lines):
 
 
 def test_level_holds_back_all_but_records(lines):
-    """The lowest level rules, except for what accounts are made of."""
+    """Lines below the level are not written, except records that bills are made of."""
     log.configure("ERROR")
     log.info("a")
     log.warning("b")
@@ -61,7 +61,7 @@ def test_level_holds_back_all_but_records(lines):
 
 
 def test_every_value_makes_a_valid_line(lines):
-    """Breaks, odd numbers, halves of characters and long texts do not break a line."""
+    """Line breaks, odd numbers, half surrogate pairs and long texts give valid lines."""
     odd = {"a": "x\ny\u2028", "b": math.nan, "c": math.inf, "d": "\ud800", "e": {1}, "f": None}
     log.record("odd", **odd, long="z" * 10_000)
 
@@ -71,7 +71,7 @@ def test_every_value_makes_a_valid_line(lines):
 
 
 def test_bound_facts_end_with_their_block(lines):
-    """Facts stand on the lines within, and what was added inside ends with them."""
+    """Bound facts are in all lines of their block; facts added in the block end with it."""
     with log.bound(request_id="r"):
         log.add(account="2")
         with log.bound(page=1):
@@ -87,7 +87,7 @@ def test_bound_facts_end_with_their_block(lines):
 
 
 def test_threads_do_not_mix_their_ids(lines):
-    """Sixteen requests at once, each with separate helpers, keep their ids on every line."""
+    """Sixteen requests at once, each with helper threads, have their own ids in every line."""
     gate = threading.Barrier(16)
 
     def work(number: int) -> None:
@@ -115,7 +115,7 @@ def test_threads_do_not_mix_their_ids(lines):
 
 
 def test_carried_facts_leave_no_trace_in_a_thread(lines):
-    """A thread that has run another request's work has its own facts again."""
+    """After running another request's work, a thread has its own facts again."""
     with log.bound(request_id="a"):
         tell = log.with_context(lambda: log.record("carried"))
     with log.bound(request_id="b"):
@@ -126,7 +126,7 @@ def test_carried_facts_leave_no_trace_in_a_thread(lines):
 
 
 def test_lines_have_no_prefix_where_a_host_has_handlers():
-    """On Lambda each line goes out once, as it is, and libraries' lines are lines of ours."""
+    """On Lambda, each line is written once and unchanged, and so are lines of libraries."""
     done = subprocess.run(
         [sys.executable, "-c", ON_LAMBDA], capture_output=True, text=True, check=True
     )
@@ -138,7 +138,7 @@ def test_lines_have_no_prefix_where_a_host_has_handlers():
 
 
 def test_command_shows_warnings_only():
-    """Without a stream a command's output is not mixed with lines of normal work."""
+    """Without a stream, a command shows only warnings, not lines of normal work."""
     code = "from chalicelib import log; log.configure('INFO'); log.record('a'); log.warning('b')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -147,7 +147,7 @@ def test_command_shows_warnings_only():
 
 
 def test_closed_stream_fails_no_call(monkeypatch):
-    """A stream that cannot be written loses the line and nothing else."""
+    """If the stream is closed, lines are lost but no call fails."""
 
     class Closed:
         def write(self, text: str) -> None:
@@ -158,5 +158,5 @@ def test_closed_stream_fails_no_call(monkeypatch):
 
 
 def test_chalice_has_another_logger():
-    """What Chalice logs for the application named presage is not taken for a finished line."""
+    """Lines of Chalice's logger are not mistaken for lines of the service's logger."""
     assert not logging.getLogger("presage").handlers

@@ -1,4 +1,4 @@
-"""Metrics: valid members of the embedded metric format, declared, and off unless asked for."""
+"""Metrics are declared, in the embedded metric format, and off unless requested."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MAX_DIMENSIONS = 30
 
 @pytest.fixture
 def emitting():
-    """Metrics that are on."""
+    """Enables metrics."""
     metrics.configure(metrics.EMF, "presage-test")
     yield
     metrics.configure(metrics.OFF, "presage")
 
 
 def emitted(line: dict) -> dict[str, tuple[float, str, dict[str, str]]]:
-    """Read a line as CloudWatch does: value, unit and dimensions by name."""
+    """Parse a line as CloudWatch does: value, unit and dimensions by name."""
     about = line["_aws"]
     assert about["Timestamp"] / 1000 == pytest.approx(time.time(), abs=600)
     (directive,) = about["CloudWatchMetrics"]
@@ -44,7 +44,7 @@ def emitted(line: dict) -> dict[str, tuple[float, str, dict[str, str]]]:
 
 
 def test_line_is_what_cloudwatch_reads(emitting, lines):
-    """Names, units, dimensions and values stand where the format wants them."""
+    """Names, units, dimensions and values are where the format requires them."""
     metrics.put({metrics.OCR_PAGES: 3, metrics.OCR_SECONDS: 1.23456}, Task="form")
 
     (line,) = lines()
@@ -56,7 +56,7 @@ def test_line_is_what_cloudwatch_reads(emitting, lines):
 
 
 def test_nothing_is_written_while_they_are_off(lines):
-    """The local stack writes no metrics unless it is asked to."""
+    """Without the setting, no metrics are written."""
     metrics.put({metrics.OCR_PAGES: 3}, Task="form")
     journal.document_read("form", 3, 1.0)
 
@@ -66,13 +66,13 @@ def test_nothing_is_written_while_they_are_off(lines):
 
 
 def test_wrong_dimensions_are_refused(emitting):
-    """A metric cannot be written with dimensions that no graph would find."""
+    """A metric cannot be written with other dimensions than it declares."""
     with pytest.raises(ValueError, match="OcrPages"):
         metrics.put({metrics.OCR_PAGES: 1})
 
 
 def test_each_is_declared_once_and_used():
-    """Names are unique, every declared metric is written somewhere, and dimensions are few."""
+    """Metric names are unique, every metric is used, and dimensions are few."""
     assert len({metric.name for metric in METRICS}) == len(METRICS)
     assert len({metric.exported for metric in EXPORTED}) == len(EXPORTED)
     declared = {n: v for n, v in vars(metrics).items() if isinstance(v, metrics.Metric)}
@@ -87,7 +87,7 @@ def test_each_is_declared_once_and_used():
 
 
 def test_events_carry_their_figures(emitting, lines):
-    """Events of uploads, trainings, documents and model files are counted on a separate line."""
+    """Uploads, trainings, documents and model files have their metrics in a separate line."""
     journal.upload_done(7, "text-intent", (10, 8, 1), 0.5)
     journal.upload_failed(7, "text-intent")
     journal.training_done("M", "image", 12.5)
@@ -112,7 +112,7 @@ def test_events_carry_their_figures(emitting, lines):
 
 
 def test_cold_start_is_measured_once(emitting, lines, monkeypatch):
-    """The first thing that a process does is measured, with the time of its start."""
+    """Only the first work of a process is measured as a cold start, with its start time."""
     monkeypatch.setattr(metrics.Emission, "is_warm", False)
     for _ in range(2):
         with metrics.cold_start("presage-test-api"):

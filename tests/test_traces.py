@@ -1,4 +1,4 @@
-"""Exceptions in the log: kinds, codes and places, never what they say."""
+"""Exceptions in the log have kinds, codes and places, never messages."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from chalicelib.traces import MAX_LINKS, MAX_PLACES, describe
 
 
 def caught(function) -> BaseException:
-    """Return what a function raises."""
+    """Return the exception that a function raises."""
     with pytest.raises(Exception) as found:  # noqa: PT011 - whatever it is
         function()
     return found.value
 
 
 def put_item() -> None:
-    """Fail as a call that AWS refused."""
+    """Raise the error of a call that AWS refused."""
     answer = {"Error": {"Code": "AccessDenied", "Message": "secret text"}}
     raise ClientError(answer, "PutItem")
 
 
 def refused() -> None:
-    """Fail as a store does."""
+    """Raise the error that a store makes of it."""
     try:
         put_item()
     except ClientError as cause:
@@ -31,7 +31,7 @@ def refused() -> None:
 
 
 def test_chain_is_described_with_codes_and_places():
-    """The cause of a cause is described with AWS's code and the name of the call."""
+    """Each cause in the chain is described with AWS's code and the name of the call."""
     found = describe(caught(refused))
 
     assert found["exception"] == "StorageUnavailable (storage_unavailable)"
@@ -51,7 +51,7 @@ def test_operating_system_error_is_described_by_its_code():
 
 
 def test_places_are_traced_once():
-    """An exception that two places log is traced by the first."""
+    """An exception that is logged twice has its trace only in the first line."""
     error = caught(refused)
 
     assert "trace" in describe(error)
@@ -59,7 +59,7 @@ def test_places_are_traced_once():
 
 
 def test_long_chains_and_deep_calls_are_cut():
-    """However deep it goes, few links and the innermost places are described."""
+    """Long chains and deep calls are cut to few causes and the innermost places."""
 
     def fall(depth: int) -> None:
         if depth == 0:

@@ -1,4 +1,4 @@
-"""A quick stand-in for the networks that read text: the test defines what it reads.
+"""A fast replacement of the networks that read text: the test defines what it reads.
 
 It keeps the contract of chalicelib/engines/ocr/interface.py, so that what stands around the
 networks is tested in milliseconds; tests/flows/test_ocr.py uses the real ones.
@@ -19,7 +19,7 @@ Read = Callable[[Any, Callable[[], None]], Iterable[str]]
 
 
 class TinyEngine:
-    """Reads what a function says, one line below the other, and remembers how it was asked."""
+    """Returns the lines that a function defines, one below the other, and records the calls."""
 
     name = "tiny"
 
@@ -34,12 +34,12 @@ class TinyEngine:
         """Pages that are read now, and most that were read at a time."""
 
     def in_alphabet(self, alphabet: str) -> TinyEngine:
-        """Answer the same in any letters, and remember which."""
+        """Return the same engine for every alphabet, and record the alphabet."""
         self.alphabets.append(alphabet)
         return self
 
     def read(self, pixels: Any, check: Callable[[], None]) -> tuple[TextLine, ...]:
-        """Answer lines, each surer than the next."""
+        """Return lines, each with a higher probability than the one before."""
         with self._lock:
             self.pages.append(weakref.ref(pixels))
             self.active += 1
@@ -57,7 +57,7 @@ class TinyEngine:
     def read_crops(
         self, pixels: Any, quads: Any, check: Callable[[], None]
     ) -> tuple[TextLine | None, ...]:
-        """Find nothing more in any place."""
+        """Return no text for any area."""
         return (None,) * len(quads)
 
 
@@ -74,7 +74,7 @@ class TinyPool:
         return self._engine if alphabet == DOCUMENTED else self._engine.in_alphabet(alphabet)
 
     def structure(self) -> None:
-        """Return None: tables have no network here."""
+        """Return None, because there is no network for tables."""
 
     def warm(self) -> None:
-        """Nothing has to be loaded."""
+        """Do nothing, because there is nothing to load."""

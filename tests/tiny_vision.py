@@ -1,4 +1,4 @@
-"""A quick stand-in for the vision engines: real rows, steps and states, tiny arithmetic.
+"""A fast replacement of the vision engines: real rows, steps and states, simple arithmetic.
 
 It keeps the contracts of chalicelib/engines/vision/interface.py, so that the services and routes
 around the engines are tested in milliseconds; test_vision_engines.py of the services uses the real
@@ -33,7 +33,7 @@ COLORS = ("red", "green", "blue")
 
 
 class TinyExtractor:
-    """Turns a view into the picture's mean colour and what the digest and the view draw."""
+    """Returns the image's mean colour, and numbers drawn from the digest and the view."""
 
     least_side = 32
     row_bytes = 2 * VALUES
@@ -45,11 +45,11 @@ class TinyExtractor:
         self.calls: list[tuple[bytes, int]] = []
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views there are."""
+        """Return the number of views."""
         return self.most_views if augment else 1
 
     def extract(self, picture: Any, digest: bytes, view: int) -> np.ndarray:
-        """Compute a row."""
+        """Compute the features of a view."""
         self.calls.append((digest, view))
         drawn = np.frombuffer(hashlib.sha256(digest + bytes([view])).digest()[:5], np.uint8)
         row = np.concatenate([picture.pixels.mean((0, 1)), drawn])
@@ -57,7 +57,7 @@ class TinyExtractor:
 
 
 class TinyTraining:
-    """Adds rows up in an order drawn by the seed, a third of the pictures in each step."""
+    """Sums rows in an order drawn from the seed, a third of the images in each step."""
 
     def __init__(self, data: Any, options: Any, checkpoint: bytes | None) -> None:
         self.data, self.options = data, options
@@ -71,11 +71,11 @@ class TinyTraining:
 
     @property
     def epochs_done(self) -> int:
-        """Epochs that have ended."""
+        """Number of finished epochs."""
         return self.number // STEPS
 
     def step(self) -> VisionStep | None:
-        """Add a third of the rows up."""
+        """Sum a third of the rows."""
         if self.number == self.options.epochs * STEPS:
             return None
         count = len(self.data.pictures.pictures)
@@ -93,7 +93,7 @@ class TinyTraining:
         return dump({"kind": "tiny", "version": 1, "number": self.number}, {"sums": self.sums})
 
     def finish(self, model: Any, now: Any) -> FittedVision:
-        """Make the model of the sums."""
+        """Return the model made of the sums."""
         count = len(self.data.pictures.pictures)
         held = round(count * (1 - self.options.split_ratio))
         metrics = self._record()["metricsData"]
@@ -105,7 +105,7 @@ class TinyTraining:
         return FittedVision(artifact, metrics, card, *sizes, evaluation=self._evaluation())
 
     def _evaluation(self) -> Evaluation:
-        """Answer every picture with its own label."""
+        """Predict for every image its own label."""
         pictures, names = self.data.pictures.pictures, self.data.pictures.labels
         examples = [
             EvaluatedExample(one.example_ids[0], names[label], names[label], 0.75)
@@ -115,7 +115,7 @@ class TinyTraining:
         return Evaluation(examples, reliability([(0.75, True)] * len(examples)))
 
     def _record(self) -> dict[str, Any]:
-        """Make a record of the learning curve."""
+        """Return a record of the learning curve."""
         metrics = {"labels": self.data.pictures.labels, "trainingLoss": float(self.sums[0])}
         return {
             "epoch": self.epochs_done,
@@ -126,7 +126,7 @@ class TinyTraining:
 
 
 class TinyModel:
-    """Finds what is red, green or blue, if it has a label of that name; as large as it is."""
+    """Finds red, green or blue areas if it has a label with this name; bounds them exactly."""
 
     least_side = 2048
     backbones = ()
@@ -135,7 +135,7 @@ class TinyModel:
         self.type, self.labels = artifact.header["type"], artifact.header["labels"]
 
     def predict(self, picture: Picture) -> Sequence[Probability | Detection]:
-        """Answer the share of the pixels that have a label's colour, or the box around them."""
+        """Return the fraction of pixels that have a label's colour, or the box around them."""
         strongest = picture.pixels.argmax(2)
         places = {label: strongest == COLORS.index(label) for label in self.labels}
         if self.type == DETECTION:
@@ -143,7 +143,7 @@ class TinyModel:
         return ordered(Probability(label, float(place.mean())) for label, place in places.items())
 
     def judge(self, picture: Picture) -> Judgement:
-        """Lay the picture by its mean colour and size; the answer is wrong as often as it says."""
+        """Describe an image by mean colour and size; it is wrong as often as it states."""
         best = self.predict(picture)[0]
         facts = [*picture.pixels.mean((0, 1)), picture.width, picture.height]
         vector = short_vectors(np.array([facts], np.float32) - 50)[0]
@@ -152,14 +152,14 @@ class TinyModel:
 
 
 def _detection(label: str, place: np.ndarray) -> Detection:
-    """Draw a box around pixels; bool, shape (height, width)."""
+    """Return the box around pixels; bool, shape (height, width)."""
     rows, columns = place.nonzero()
     box = PixelBox(*map(int, (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)))
     return Detection(label, float(place.mean()), box)
 
 
 class TinyVision:
-    """Takes the engines' place and remembers what was opened."""
+    """Replaces the engines, and records what was opened."""
 
     def __init__(self) -> None:
         self.extractor = TinyExtractor()
@@ -188,7 +188,7 @@ class TinyVision:
 
 
 def install(patch: pytest.MonkeyPatch) -> TinyVision:
-    """Put the stand-in into the engines' place."""
+    """Replace the engines of a module."""
     made = TinyVision()
     patch.setattr(registry, "extractor_for", made.extractor_for)
     patch.setattr(registry, "open_training", made.open_training)

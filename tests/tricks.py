@@ -32,11 +32,11 @@ class Tricks:
         self._thread.start()
 
     def url(self, path: str) -> str:
-        """Address of a trap."""
+        """Return the address of a trap."""
         return f"http://127.0.0.1:{self.port}{path}"
 
     def redirect(self, target: str) -> str:
-        """Lay a redirect and return its address."""
+        """Create a redirect and return its address."""
         path = f"/redirect/{len(self.targets)}"
         self.targets[path] = target
         return self.url(path)
@@ -49,7 +49,7 @@ class Tricks:
         self._thread.join(5)
 
     def _serve(self) -> None:
-        """Accept until the listener is closed."""
+        """Accept connections until the listener is closed."""
         while self._is_open:
             try:
                 connection, _ = self._listener.accept()
@@ -58,7 +58,7 @@ class Tricks:
             threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
     def _answer(self, connection: socket.socket) -> None:
-        """Read one request and spring its trap; the client may leave at any time."""
+        """Read one request and answer it with its trap; the client may disconnect at any time."""
         with contextlib.suppress(OSError), connection:
             connection.settimeout(5)
             request = b""
@@ -77,98 +77,98 @@ class Tricks:
                 getattr(self, f"_{path.strip('/').split('.')[0]}")(connection)
 
     def _honest(self, connection: socket.socket) -> None:
-        """Answer with a valid file."""
+        """Send a valid file."""
         _head(connection, "200 OK", f"Content-Length: {len(ROWS)}")
         connection.sendall(ROWS)
 
     def _picture(self, connection: socket.socket) -> None:
-        """Answer with a valid image."""
+        """Send a valid image."""
         _head(connection, "200 OK", f"Content-Length: {len(PICTURE)}")
         connection.sendall(PICTURE)
 
     def _archive(self, connection: socket.socket) -> None:
-        """Answer with a valid archive of images."""
+        """Send a valid archive of images."""
         _head(connection, "200 OK", f"Content-Length: {len(ARCHIVE)}")
         connection.sendall(ARCHIVE)
 
     def _missing(self, connection: socket.socket) -> None:
-        """No such file."""
+        """Send the status 404."""
         _head(connection, "404 Not Found", "Content-Length: 0")
 
     def _drip(self, connection: socket.socket) -> None:
-        """One byte a second."""
+        """Send one byte per second."""
         _head(connection, "200 OK")
         self._slowly(connection)
 
     def _slow_head(self, connection: socket.socket) -> None:
-        """Headers that arrive one byte a second."""
+        """Send headers at one byte per second."""
         connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
         self._slowly(connection)
 
     def _slowly(self, connection: socket.socket) -> None:
-        """Send bytes for longer than anybody waits."""
+        """Send bytes for longer than any caller waits."""
         for _ in range(40):
             connection.sendall(b"a")
             time.sleep(SECONDS_A_BYTE)
 
     def _silent(self, connection: socket.socket) -> None:
-        """Nothing at all."""
+        """Send nothing."""
         with contextlib.suppress(OSError):
             connection.settimeout(40)
             connection.recv(1)
 
     def _endless(self, connection: socket.socket) -> None:
-        """Answer with a body that has no end."""
+        """Send a body without end."""
         _head(connection, "200 OK")
         block = b"where is it,delivery\n" * 4096
         for _ in range(2000):
             connection.sendall(block)
 
     def _short(self, connection: socket.socket) -> None:
-        """Less than the Content-Length promises."""
+        """Send less than Content-Length announces."""
         _head(connection, "200 OK", "Content-Length: 5000")
         connection.sendall(ROWS)
 
     def _long(self, connection: socket.socket) -> None:
-        """More than the Content-Length promises."""
+        """Send more than Content-Length announces."""
         _head(connection, "200 OK", f"Content-Length: {len(ROWS)}")
         connection.sendall(ROWS + b"more,than,promised\n" * 100)
 
     def _huge(self, connection: socket.socket) -> None:
-        """Only the promise of 5 GB."""
+        """Announce 5 GB and send nothing."""
         _head(connection, "200 OK", "Content-Length: 5368709120")
 
     def _two_lengths(self, connection: socket.socket) -> None:
-        """Two different lengths."""
+        """Send two different lengths."""
         _head(connection, "200 OK", "Content-Length: 4", "Content-Length: 40")
         connection.sendall(ROWS)
 
     def _bomb(self, connection: socket.socket) -> None:
-        """Answer with a small body that unpacks to a large one, declared as such."""
+        """Send a small compressed body that unpacks to a large one."""
         _head(connection, "200 OK", "Content-Encoding: gzip", f"Content-Length: {len(BOMB)}")
         connection.sendall(BOMB)
 
     def _packed(self, connection: socket.socket) -> None:
-        """Answer with the same as a plain file."""
+        """Send the same bytes as a plain file."""
         _head(connection, "200 OK", f"Content-Length: {len(BOMB)}")
         connection.sendall(BOMB)
 
     def _page(self, connection: socket.socket) -> None:
-        """Answer with a page instead of a file."""
+        """Send a web page instead of a file."""
         page = b"<!DOCTYPE html><title>Log in</title>"
         _head(connection, "200 OK", f"Content-Length: {len(page)}")
         connection.sendall(page)
 
     def _empty(self, connection: socket.socket) -> None:
-        """Answer with a file of no bytes."""
+        """Send an empty file."""
         _head(connection, "200 OK", "Content-Length: 0")
 
     def _nonsense(self, connection: socket.socket) -> None:
-        """No HTTP."""
+        """Send bytes that are not HTTP."""
         connection.sendall(b"\x00\x01\x02 hello\r\n\r\n")
 
     def _headers(self, connection: socket.socket) -> None:
-        """Headers that have no end."""
+        """Send headers without end."""
         connection.sendall(b"HTTP/1.1 200 OK\r\n")
         for number in range(200_000):
             connection.sendall(f"X-{number}: {'a' * 200}\r\n".encode())

@@ -1,4 +1,4 @@
-"""Workbooks of the .xlsx format, as small as they may be."""
+"""Minimal .xlsx workbooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 
 
 def sheet(rows: Iterable[Sequence[object]], more: str = "") -> str:
-    """Write the XML of a sheet; numbers stay numbers, and a cell of None is left out."""
+    """Return the XML of a sheet; numbers stay numbers, and cells that are None are left out."""
     written = []
     for number, row in enumerate(rows, 1):
         cells = "".join(_cell(f"{_letters(at)}{number}", value) for at, value in enumerate(row))
@@ -24,7 +24,7 @@ def sheet(rows: Iterable[Sequence[object]], more: str = "") -> str:
 def workbook(
     sheets: Mapping[str, str], extra: Mapping[str, bytes] | None = None, hidden: str = ""
 ) -> bytes:
-    """Pack sheets, by name, and further parts; one of the sheets may be hidden."""
+    """Return a workbook of sheets by name and further parts; one sheet may be hidden."""
     ids = [(number, name) for number, name in enumerate(sheets, 1)]
     states = {hidden: " state='hidden'"}
     listed = "".join(

@@ -54,7 +54,7 @@ def occurrences() -> dict[str, Counter[str]]:
 
 
 def remaining() -> Counter[str]:
-    """Read how many of the words each folder may still have, from remaining_words.txt."""
+    """Return how many of the words each folder may still have (remaining_words.txt)."""
     rows = (line.split("\t") for line in REMAINING.read_text("utf-8").splitlines() if line)
     return Counter({folder: int(count) for folder, count in rows})
 

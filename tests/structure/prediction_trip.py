@@ -52,7 +52,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Trip:
-    """The way of one call through the files."""
+    """The calls of one request through the files."""
 
     steps: Sequence[Step]
     """Every call in its order."""
@@ -71,7 +71,7 @@ class Trip:
 
     @property
     def files_before(self) -> int:
-        """Files that were entered before the service's own."""
+        """Files that were entered before the first file of the service."""
         return self.files.index(self.own_file)
 
     def __str__(self) -> str:
@@ -87,13 +87,13 @@ class Trip:
 
 
 class _Recorder:
-    """Notes the calls of one answer; made for `sys.setprofile`."""
+    """Records the calls of one answer, for `sys.setprofile`."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """Note a call when it enters a file below `chalicelib`."""
+        """Record a call that enters a file below `chalicelib`."""
         if event != "call" or not _is_ours(frame):
             return
         callers = []
@@ -109,12 +109,12 @@ class _Recorder:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    """Return whether a frame runs code of the service."""
+    """Return whether a frame runs the service's code."""
     return frame.f_code.co_filename.startswith(f"{ROOT}/")
 
 
 def record(world: World) -> Trip:
-    """Train a model of a few texts and follow the second of two equal predictions with it."""
+    """Train a small model, and record the second of two equal predictions."""
     container = world.container
     module.app.container = container
     try:
@@ -141,7 +141,7 @@ def record(world: World) -> Trip:
 
 
 def _token(world: World) -> str:
-    """Make an account and sign it in."""
+    """Create an account and return an access token."""
     with tempfile.TemporaryDirectory() as folder:
         key_file = Path(folder) / "key.pem"
         ensure_account(world.settings, EMAIL, key_file)
@@ -171,7 +171,7 @@ def _trained(world: World, headers: dict[str, str]) -> str:
 
 
 def _ask(method: str, path: str, headers: dict[str, str], body: str, kind: str) -> Any:
-    """Send a request that must succeed; return the record that it answers."""
+    """Send a request that must succeed; return the record in its answer."""
     event = _event(method, path, headers, body, kind)
     answer = module.app(event, LambdaContext("api_handler", 29.0))
     assert answer["statusCode"] == 200, answer
@@ -181,7 +181,7 @@ def _ask(method: str, path: str, headers: dict[str, str], body: str, kind: str) 
 def _event(
     method: str, path: str, headers: dict[str, str], body: str, kind: str = "application/json"
 ) -> dict[str, Any]:
-    """Write the proxy event of a request, as the gateway does."""
+    """Return the proxy event of a request, as the gateway sends it."""
     sent = [*headers.items(), ("Content-Type", kind)]
     request = HttpRequest(method, path, "", sent, body.encode())
     match = RouteTable(module.app.routes).match(method, path)
@@ -190,7 +190,7 @@ def _event(
 
 
 def _multipart(fields: dict[str, str]) -> str:
-    """Write a form; the field `data` is a file."""
+    """Return a multipart form; the field `data` is a file."""
     parts = [
         f"--{BOUNDARY}\r\nContent-Disposition: form-data; "
         f'name="{name}"{"; filename=t.csv" if name == "data" else ""}\r\n\r\n{value}\r\n'

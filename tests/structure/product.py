@@ -25,7 +25,7 @@ VENDORED = frozenset({"preact.module.js", "hooks.module.js", "htm.module.js"})
 
 @dataclass(frozen=True)
 class Source:
-    """One module of Python."""
+    """One Python module."""
 
     lines: int
     """Lines of its file."""
@@ -39,7 +39,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Script:
-    """One module of JavaScript."""
+    """One JavaScript module."""
 
     lines: tuple[str, ...]
     """Lines of its file."""
@@ -69,7 +69,7 @@ def written_by_hand() -> dict[str, Source]:
 
 @cache
 def scripts() -> dict[str, Script]:
-    """Read every module of the console but the vendored ones; keyed by file name."""
+    """Read every module of the console except third-party ones; keyed by file name."""
     return {
         path.name: read_script(path.read_text("utf-8"))
         for path in sorted((ROOT / CONSOLE).glob("*.js"))
@@ -78,7 +78,7 @@ def scripts() -> dict[str, Script]:
 
 
 def read_script(text: str) -> Script:
-    """Find the imports and exports of a module of JavaScript, written as oxfmt writes them."""
+    """Return the imports and exports of a JavaScript module formatted by oxfmt."""
     return Script(
         lines=tuple(text.splitlines()),
         imports=frozenset(re.findall(r'^(?:import|\} from) .*"\./([\w.]+)";$', text, re.MULTILINE)),
@@ -111,7 +111,7 @@ def _parse(text: str) -> Source:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes below one but expressions, which contain no statement."""
+    """Yield all nodes below one except expressions, which contain no statements."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.expr):
             yield child

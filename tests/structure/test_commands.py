@@ -1,4 +1,4 @@
-"""Commands of the documentation are run by the guides test, or listed with a reason."""
+"""Commands in the documentation are run by the guides test, or listed with a reason."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def find_commands(text: str) -> Iterator[str]:
 
 
 def test_commands_are_run_or_listed() -> None:
-    """A command is in a block that tests/flows/guides runs, or in the list above."""
+    """Every command is in a block that tests/flows/guides runs, or in the list above."""
     found = {
         command
         for page in PAGES
@@ -85,7 +85,7 @@ def test_blocks_of_commands_can_be_parsed(page: Path) -> None:
 
 
 def test_listed_commands_can_be_parsed() -> None:
-    """So has every command that is only listed."""
+    """Commands that are only listed can be parsed as well."""
     assert_parsed(UNRUN)
 
 

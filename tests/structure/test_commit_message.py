@@ -13,7 +13,7 @@ BODY = "\n\nThe old name sent readers to the wrong module.\n"
 
 
 def run(folder: Path, message: str) -> subprocess.CompletedProcess[str]:
-    """Check a message as git does."""
+    """Run the hook on a message, as git does."""
     file = folder / "COMMIT_EDITMSG"
     file.write_text(message, "utf-8")
     return subprocess.run(

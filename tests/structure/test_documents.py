@@ -49,7 +49,7 @@ each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: 
 
 
 def find_code(document: Path) -> Iterator[str]:
-    """Yield the code in backticks of a document, and the words of its code blocks."""
+    """Yield the code in backticks and the words of the code blocks of a document."""
     text = document.read_text(encoding="utf-8")
     for block in re.findall(r"^```.*?^```", text, re.MULTILINE | re.DOTALL):
         yield from block.split()
@@ -60,7 +60,7 @@ def find_code(document: Path) -> Iterator[str]:
 
 
 def exists(path: str) -> bool:
-    """Return whether a path, which may have braces and stars, names a file or folder."""
+    """Return whether a path exists; it may contain braces and stars."""
     paths = [path]
     while any("{" in one for one in paths):
         paths = [
@@ -103,7 +103,7 @@ def test_links_have_targets(document: Path) -> None:
 
 
 def find_anchors(document: Path) -> set[str]:
-    """Return the anchors that code hosts make from headings, and those set by hand."""
+    """Return the anchors of headings on code hosting sites, and explicit anchors."""
     text = document.read_text(encoding="utf-8")
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     made = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -123,7 +123,7 @@ def test_commands_exist(document: Path) -> None:
 
 
 def test_readme_shows_an_image() -> None:
-    """The README shows what Presage does in an image."""
+    """The README shows an image that Presage has read."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
 
     assert re.search(r"!\[[^\]]+\]\(docs/images/\w+\.(png|svg)\)", text)
@@ -141,7 +141,7 @@ def test_documentation_stays_short(place: str) -> None:
 
 
 def test_changes_are_one_line_each() -> None:
-    """A change is one line of the changelog that can be read at a glance."""
+    """Each change is one line of the changelog, with at most 200 characters."""
     lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
 
     assert [line for line in lines if len(line) > MAX_CHANGE_CHARACTERS] == []
@@ -163,7 +163,7 @@ def test_every_page_is_in_an_index() -> None:
 
 
 def test_tables_are_those_of_the_code() -> None:
-    """`python -m infra.docs` changes nothing: it ran after the last change of its sources."""
+    """`python -m infra.docs` changes nothing, so it was run after the last change."""
     assert [page.name for page, text in docs.pages().items() if page.read_text() != text] == []
 
 

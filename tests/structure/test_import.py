@@ -1,4 +1,4 @@
-"""What `import app` must not do: cold starts and tests depend on it."""
+"""What `import app` must not do, so that cold starts and tests stay fast."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(code: str) -> str:
 
 
 def test_import_has_no_side_effects():
-    """No environment is read, no client opened, nothing native or left out imported."""
+    """Importing the application reads no environment, opens no client and loads no engine."""
     found = json.loads(run(PROBE))
 
     assert found == {"read": [], "written": [], "native": [], "clients": [], "not shipped": []}

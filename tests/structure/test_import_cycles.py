@@ -1,4 +1,4 @@
-"""No module imports itself through others, not even for types: each can be read before the next."""
+"""No module imports itself through others, not even for type annotations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.structure.product import Source, client_sources, read_script, scripts
 
 
 def module_of(path: str) -> str:
-    """Return the module name of a file; of `__init__.py` that of its package."""
+    """Return the module name of a file; for `__init__.py`, that of its package."""
     return ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
 
 
 def imported(source: Source, modules: frozenset[str]) -> Iterator[str]:
-    """Yield the modules that one imports anywhere, also for types alone."""
+    """Yield the modules that a module imports anywhere, also for types only."""
     for node in source.imports:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)

@@ -19,7 +19,7 @@ MOST_WORDS = 35
 
 
 def test_words_of_the_former_dialect_become_fewer() -> None:
-    """A folder has no more of these words than its row allows; a row may only become smaller."""
+    """No folder has more words of the list than its limit, which may only be lowered."""
     found: Counter[str] = Counter()
     for path, words in occurrences().items():
         parts = path.split("/")

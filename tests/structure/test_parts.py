@@ -1,4 +1,4 @@
-"""The suite is divided into parts that hold every test once."""
+"""The parts of the suite contain every test exactly once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def files_of(part: Part) -> set[str]:
-    """List the test files that a part selects."""
+    """Return the test files that a part selects."""
     arguments = part.arguments
     ignored = {a.removeprefix("--ignore=") for a in arguments if a.startswith("--ignore=")}
     return {
@@ -51,7 +51,7 @@ def test_checks_are_a_separate_part() -> None:
 
 
 def test_the_parts_are_summed_up() -> None:
-    """Numbers are added, and a part that was interrupted is named though no test failed."""
+    """The summary adds numbers, and names a part that was interrupted."""
     found = [
         Part("stacks", [], 0, "1,000 passed in 3.00s".replace(",", "")),
         Part("others", [], 1, "1 failed, 20 passed, 2 errors in 4.00s"),
@@ -68,7 +68,7 @@ def test_the_parts_are_summed_up() -> None:
 def test_failures_are_shown_and_end_non_zero(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A part shows its progress with its name, its failures together, and its status."""
+    """A part shows its progress with its name, then its failures, and sets the exit status."""
     (tmp_path / "test_two.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # no plugin is needed, all are slow
     options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null"]
@@ -86,7 +86,7 @@ def test_failures_are_shown_and_end_non_zero(
 def test_parts_run_several_times_next_to_busy_loops(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`make test-busy` runs each named part as often as it says, and reports every run."""
+    """`make test-busy` runs each named part several times and reports every run."""
     loops, statuses = [], iter([0, 1])
 
     def run(part: Part) -> None:
@@ -107,7 +107,7 @@ def test_parts_run_several_times_next_to_busy_loops(
 
 
 def test_parts_that_do_not_exist_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """A wrong name ends the command at once and lists the right ones."""
+    """An unknown part ends the command at once; the error lists the parts."""
     with pytest.raises(SystemExit):
         busy.main(["--loops", "0", "nonsense"])
 

@@ -1,4 +1,4 @@
-"""How far a warm prediction travels through the source."""
+"""How many files and calls between files a warm prediction needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_HOPS = 57
 def test_warm_prediction_travels_little(
     aws_in_memory: None, settings: Settings, clock: MovableClock
 ) -> None:
-    """A reader follows a warm intent prediction through few files, with few hops between them."""
+    """A warm intent prediction enters few files, with few calls from file to file."""
     empty_aws(settings)
 
     trip = record(World(settings, clock))

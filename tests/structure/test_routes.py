@@ -1,4 +1,4 @@
-"""Rules that routes and handlers must keep so that they can be deployed."""
+"""Rules for routes and handlers, without which they cannot be deployed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROUTES = app.app.routes
 
 
 def test_sibling_path_variables_share_a_name():
-    """API Gateway takes one variable name per path position."""
+    """All path variables at one position have the same name, as API Gateway requires."""
     names: dict[str, set[str]] = {}
     for path in ROUTES:
         parts = path.split("/")
@@ -25,7 +25,7 @@ def test_sibling_path_variables_share_a_name():
 
 
 def test_every_route_is_declared():
-    """No route exists besides the declarations."""
+    """Every route of the application is a declared operation."""
     declared = Counter(
         (method, path) for op in OPERATIONS for _, path in op.served() for method in op.methods
     )
@@ -35,7 +35,7 @@ def test_every_route_is_declared():
 
 
 def test_names_are_unique():
-    """Operations and handlers have names of their own; Chalice would accept twins silently."""
+    """Names of operations and handlers are unique; Chalice would accept duplicates."""
     operations = [op.name for op in OPERATIONS]
     handlers = [source.name for source in app.app.event_sources]
 
@@ -45,18 +45,18 @@ def test_names_are_unique():
 
 
 def test_handlers_are_defined_in_app():
-    """Chalice deploys the handlers of other modules without this one."""
+    """All handlers are defined in app.py, because Chalice deploys only those."""
     assert {s.handler_string.split(".")[0] for s in app.app.event_sources} == {"app"}
     for source in app.app.event_sources:
         assert callable(getattr(app, source.name))
 
 
 def test_views_are_named_like_their_operation():
-    """A view and its operation are found together."""
+    """A view has the name of its operation."""
     for operation in OPERATIONS:
         assert operation.view.__name__ == operation.name
 
 
 def test_app_is_short():
-    """The entry stays readable at a glance."""
+    """app.py stays short enough to read at a glance."""
     assert len((ROOT / "app.py").read_text().splitlines()) <= 100

@@ -21,7 +21,7 @@ ROOT = Path(services.__path__[0]).parents[1]
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_service_takes_every_store(module: Path) -> None:
-    """A service's constructor shows which stores it reads and writes."""
+    """No service gets all stores; its constructor names those that it uses."""
     names = {node.id for node in ast.walk(ast.parse(module.read_text())) if hasattr(node, "id")}
 
     assert "Stores" not in names
@@ -29,7 +29,7 @@ def test_no_service_takes_every_store(module: Path) -> None:
 
 
 def groups() -> list[type]:
-    """Find the dataclasses of stores that services declare."""
+    """Return the dataclasses of stores that services declare."""
     found = []
     for module in MODULES:
         name = ".".join(module.relative_to(ROOT).with_suffix("").parts)
@@ -40,7 +40,7 @@ def groups() -> list[type]:
 
 
 def test_each_field_of_a_group_is_the_store_of_its_name() -> None:
-    """What `pick` takes by name has the type that the service declares."""
+    """A field that `pick` fills by name has the type that the service declares."""
     stores = Stores(Settings.from_environment({}), system_clock)
     wrong = {
         f"{group.__name__}.{field.name}"

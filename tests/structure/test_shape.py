@@ -1,4 +1,4 @@
-"""Limits for the size of folders, files and functions, and unique names."""
+"""Limits for the size of folders, files and functions, and unique class names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINE_LENGTH = 120
 
 
 def test_folders_hold_few_modules() -> None:
-    """A folder holds at most sixteen modules."""
+    """A folder contains at most sixteen modules."""
     modules = Counter(
         str(Path(path).parent) for path in written_by_hand() if not path.endswith("/__init__.py")
     )
@@ -39,7 +39,7 @@ def test_files_are_no_longer_than_a_concept() -> None:
 
 
 def test_functions_fit_a_screen() -> None:
-    """No function reaches fifty lines."""
+    """No function has fifty lines or more."""
     long = {
         f"{path}:{name}"
         for path, found in written_by_hand().items()
@@ -63,7 +63,7 @@ def test_lines_of_scripts_fit_a_window() -> None:
 
 
 def test_every_export_of_a_script_is_used() -> None:
-    """A name that a script of the console exports occurs in another one."""
+    """Every name that a script of the console exports is used in another script."""
     texts = {name: "\n".join(found.lines) for name, found in scripts().items()}
     unused = {
         f"{name}: {export}"

@@ -1,4 +1,4 @@
-"""How often a reader of the training of texts has to turn back."""
+"""How often a reader of the text training has to return to an earlier file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_RETURNS = 20
 
 
 def test_training_reads_from_top_to_bottom() -> None:
-    """The training of a text model returns to files that it has left at most twenty times."""
+    """Following a text training, a reader returns to earlier files at most twenty times."""
     trip = record_training()
 
     assert trip.returns <= MAX_RETURNS, str(trip)

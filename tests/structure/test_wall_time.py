@@ -1,4 +1,4 @@
-"""Wall time is asserted only in the timed part: other tests pass on a machine that is busy."""
+"""Only the timed part asserts wall time; other tests pass on a busy machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reads_clock(node: ast.AST) -> bool:
 
 
 def is_elapsed(node: ast.AST, durations: set[str]) -> bool:
-    """Return whether an expression contains a difference of moments, or the name of one."""
+    """Return whether an expression contains a difference of times, or a name of one."""
     return any(
         (isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub) and reads_clock(part))
         or (isinstance(part, ast.Name) and part.id in durations)
@@ -43,7 +43,7 @@ def is_elapsed(node: ast.AST, durations: set[str]) -> bool:
 
 
 def durations_of(tree: ast.AST) -> set[str]:
-    """Name the variables and functions that hold or return a difference of moments."""
+    """Return the variables and functions that contain or return a difference of times."""
     found: set[str] = set()
     for _ in range(3):  # a duration may be computed from another, a function may return it
         for node in ast.walk(tree):
@@ -58,7 +58,7 @@ def durations_of(tree: ast.AST) -> set[str]:
 
 
 def asserted_durations(tree: ast.AST) -> Iterator[int]:
-    """Yield the lines of assertions that a duration of wall time is short."""
+    """Yield the lines of assertions that limit a duration of wall time."""
     durations = durations_of(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assert):
@@ -75,12 +75,12 @@ def asserted_durations(tree: ast.AST) -> Iterator[int]:
 
 
 def is_exempt(path: str) -> bool:
-    """Return whether a file is in the timed part, or not in `make test`."""
+    """Return whether a file is in the timed part, or is not run by `make test`."""
     return path in TIMED or any(Path(path).is_relative_to(place) for place in LONG_TIER)
 
 
 def test_wall_time_is_asserted_in_the_timed_part_alone() -> None:
-    """No test asserts that something ends soon, unless its file is in `TIMED`."""
+    """No test outside `TIMED` asserts that something takes little time."""
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted((ROOT / "tests").rglob("*.py"))
@@ -94,7 +94,7 @@ def test_wall_time_is_asserted_in_the_timed_part_alone() -> None:
 
 
 def test_asserted_durations_are_found() -> None:
-    """The search sees differences, names of them, and functions that return them."""
+    """The search finds differences of times, their names, and functions that return them."""
     text = """
 def lasts():
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""Weights that ship are fitted only on data that may be used commercially."""
+"""Shipped weights are fitted only on data that may be used commercially."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def read_card(path: Path) -> dict[str, Any]:
 
 
 def test_there_are_weights_to_check() -> None:
-    """A moved folder would switch the other tests off."""
+    """The folder of weights is not empty; otherwise the other tests would check nothing."""
     assert FILES
     assert "Generated forms" in allowed_inputs()
 
 
 @each_file
 def test_card_names_only_inputs_that_notice_allows(path: Path) -> None:
-    """Data for research only, such as FUNSD, must never come into weights that ship."""
+    """No shipped weights are fitted on data for research only, such as FUNSD."""
     inputs = read_card(path)["inputs"]
 
     assert inputs
@@ -56,7 +56,7 @@ def test_card_names_only_inputs_that_notice_allows(path: Path) -> None:
 
 @each_file
 def test_inputs_are_those_that_the_weights_were_fitted_on(path: Path) -> None:
-    """A change of the generator needs a new fit, or the card would be wrong."""
+    """A change of the generator needs a new fit, so that the card stays true."""
     card = read_card(path)
 
     assert all(each["sha256"] == DIGESTS[each["name"]]() for each in card["inputs"])

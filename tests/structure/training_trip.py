@@ -27,14 +27,14 @@ ROOT = Path(chalicelib.__file__).parent
 
 @dataclass(frozen=True)
 class TrainingTrip:
-    """Functions that a training enters, in the order of their first call."""
+    """The functions that a training calls, in the order of their first calls."""
 
     functions: Sequence[tuple[str, str]]
     """File below `chalicelib`, and function."""
 
     @property
     def stops(self) -> list[tuple[str, list[str]]]:
-        """Runs of functions of one file."""
+        """Sequences of functions in one file."""
         runs = groupby(self.functions, key=lambda function: function[0])
         return [(file, [name for _, name in run]) for file, run in runs]
 
@@ -50,7 +50,7 @@ class TrainingTrip:
 
 
 def record_training() -> TrainingTrip:
-    """Fit a model that uses everything: background texts, rejections and nearest texts."""
+    """Fit a model with background texts, rejections and nearest texts."""
     found: dict[tuple[str, str, int], None] = {}
 
     def note_call(frame: FrameType, event: str, _: Any) -> None:
