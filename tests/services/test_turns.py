@@ -321,47 +321,6 @@ def test_yielding_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
     assert (again.model_id, again.served_seconds) == (model.model_id, 20)
 
 
-def test_rows_of_a_version_without_turns_come_first(world: World, other: Account) -> None:
-    """Jobs without a turn, from before an update, run before later ones."""
-    [old] = _uploads(world, 1)
-    [old_message] = world.messages()
-    DatasetRow.get(f"{old.dataset.account_id}#language", old.dataset.dataset_id).update(
-        [DatasetRow.lane.remove(), DatasetRow.turn.remove()]
-    )
-    [older] = _trainings(world, 1, other)
-    [train] = world.messages()
-    ModelRow.get(older.model.account_id, older.model.model_id).update(
-        [ModelRow.accepted_at.remove(), ModelRow.served_seconds.remove()]
-    )
-    for row in world.rows(CounterRow):
-        if row.name.startswith("turn#"):
-            row.delete()
-    world.clock.advance(minutes=16)
-    [newer] = _trainings(world, 1)
-    world.messages()
-    assert world.container.training.view(newer.model).queue_position == 1
-
-    assert world.container.sweeping.run() == 2
-    announced = world.messages()
-
-    assert announced[0][0] == INGEST
-    assert world.container.training.view(newer.model).queue_position == 2
-    assert _read(world, old_message).dataset.dataset_id == old.dataset.dataset_id
-    model = world.stores.training_queue.acquire(train[1])
-    assert model is not None
-    assert model.model_id == older.model.model_id
-
-
-def test_old_upload_is_read_by_its_own_message_before_any_sweep(world: World) -> None:
-    """A message of an old version still works."""
-    [old, _] = _uploads(world, 2)
-    [message, _] = world.messages()
-    row = DatasetRow.get(f"{old.dataset.account_id}#language", old.dataset.dataset_id)
-    row.update([DatasetRow.lane.remove(), DatasetRow.turn.remove()])
-
-    assert _read(world, message).dataset.dataset_id == old.dataset.dataset_id
-
-
 def test_turns_of_a_closed_account_are_deleted(world: World, other: Account) -> None:
     """Closing an account deletes its turn counters."""
     _uploads(world, 2, other)

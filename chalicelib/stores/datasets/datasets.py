@@ -287,7 +287,6 @@ class DatasetStore:
         waits = DatasetRow.lease_until == 0
         lost = died & is_announced_before(nudged, dead_before, now)
         lost |= waits & is_announced_before(nudged, announced_before, now)
-        self._add_missing_turns(lanes)
         claimed: list[Dataset] = []
         for lane in lanes:
             rows = DatasetRow.turn_index.query(lane, filter_condition=lost)
@@ -316,19 +315,6 @@ class DatasetStore:
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock())), *more]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
-
-    def _add_missing_turns(self, lanes: Iterable[str]) -> None:
-        """Give a turn in the first of `lanes` to uploads that an old version stored without one."""
-        # They are the oldest, so the time of their last change is a turn before all others.
-        first = next(iter(lanes))
-        for row in list(DatasetRow.open_index.query(UPLOADING, limit=FRONT)):
-            if row.lane is None:
-                missing = DatasetRow.lane.does_not_exist() & (DatasetRow.status == UPLOADING)
-                actions: list[Action] = [
-                    DatasetRow.lane.set(first),
-                    DatasetRow.turn.set(int(row.updated_at)),
-                ]
-                try_update(row, actions, missing)
 
     def label_ids(self, dataset: Dataset) -> set[int]:
         """Return the ids of all labels that may have rows, committed or not."""

@@ -144,9 +144,6 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     def acquire(self, job: Queued) -> Owned | None:
         """Acquire the next job in the lanes that the receiver of a message serves, or None."""
         now, own = self._now(), self._waiting(job)
-        if own is not None and not own.turn:
-            # A job from a version without turns is older than all others.
-            return self._own(own)
         lanes = self._lanes(job)
         running = running_jobs((waiting for lane in lanes for waiting in lane), now)
         # A job that another worker acquires first is skipped, not waited for.

@@ -168,13 +168,7 @@ class ModelStore:
         return load_model(row) if refresh(row) and row.lease_owner == token else None
 
     def cancel(self, model: Model) -> bool:
-        """Delete a QUEUED model that no worker owns, because its request failed.
-
-        The row stays if SweepService is deleting it, or if another attempt at the call wrote it.
-
-        Returns:
-            Whether the model does not exist any more.
-        """
+        """Delete a QUEUED model that no worker owns; return whether it does not exist any more."""
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
         unowned &= ModelRow.created_at == to_milliseconds(model.created_at)
@@ -231,7 +225,6 @@ class ModelStore:
         lost_rows = ModelRow.open_index.query(RUNNING, filter_condition=lost)
         claimed = self._claim(lost_rows, lost & (ModelRow.status == RUNNING))
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
-            self._add_missing_times(key)
             # Not a limit of the query, which would also count rows that the filter leaves out.
             rows = ModelRow.queued_index.query(key, filter_condition=silent)
             front = [row for row, _ in zip(rows, range(ANNOUNCED_AT_ONCE), strict=False)]
@@ -253,13 +246,6 @@ class ModelStore:
         actions: list[Action] = [ModelRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_model(row) for row in list(rows) if try_update(row, actions, condition)]
-
-    def _add_missing_times(self, key: str) -> None:
-        # Rows of older versions have no `accepted_at`, so the index `queued` lacks them.
-        for row in list(ModelRow.open_index.query(key, limit=FRONT)):
-            if row.accepted_at is None:
-                missing = ModelRow.accepted_at.does_not_exist() & (ModelRow.open == key)
-                try_update(row, [ModelRow.accepted_at.set(int(row.turn))], missing)
 
 
 # Index partition of models that wait for their deletion.
