@@ -48,9 +48,6 @@ class Document(Protocol):
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page. Two threads may call this at the same time.
 
-        Returns:
-            A page with pixels, with a text layer, or with both.
-
         Raises:
             BadRequest: the page cannot be read, or takes too much time or memory.
             IndexError: the document has no such page.

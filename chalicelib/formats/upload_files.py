@@ -39,11 +39,7 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
-    """Describe a file that cannot be uploaded: its kind, and what to send instead.
-
-    Returns:
-        The sentence; "" if the file can be an upload of the family.
-    """
+    """Describe a file that cannot be uploaded, and what to send instead; "" if it can be."""
     if family == VISION:
         return explain_foreign(head)
     return (

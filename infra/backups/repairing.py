@@ -42,11 +42,7 @@ _GAP = 1_000_000
 def repair(
     settings: Settings, folder: BackupFolder, keep_copy: Callable[[], None]
 ) -> list[str] | None:
-    """Remove damaged data from a backup.
-
-    Returns:
-        A line for each loss; None if the backup is undamaged, which leaves it unchanged.
-    """
+    """Remove damaged data from a backup; return a line for each loss, None without damage."""
     if folder.is_empty():
         return None
     lost: list[str] = []

@@ -47,10 +47,7 @@ def ignore_received(count: int) -> None:
 
 
 def run_client(command: Sequence[str], partial: Path, received: Received, size: int) -> str | None:
-    """Run pip or npm to download all files of a source into an existing folder.
-
-    Returns:
-        The output of pip or npm if it failed, otherwise None.
+    """Download a source's files with pip or npm; return its output if it failed, else None.
 
     Raises:
         OSError: the client could not be started.

@@ -39,10 +39,7 @@ class Shipped:
 
 
 def collect(vendor: Path, notes: Path = NOTES) -> list[Shipped]:
-    """Copy the licence texts of all installed packages to the folder for licences.
-
-    Returns:
-        The shipped packages, sorted by name.
+    """Copy the licence texts of all installed packages; return the packages by name.
 
     Raises:
         PackageError: a package has no text and no note.

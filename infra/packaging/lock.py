@@ -131,9 +131,6 @@ def shipped(
 ) -> dict[tuple[str, str], str]:
     """Select the packages that ship from a complete resolution.
 
-    Returns:
-        The digests, by name and version, of all packages that ship.
-
     Raises:
         PackageError: a package that the target needs is missing, because this Python does not need
             it.

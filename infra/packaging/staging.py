@@ -75,9 +75,6 @@ def copy_project(project: Path, stage: Path) -> None:
 def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path) -> dict[str, Any]:
     """Run `chalice package`, and unpack the application's files.
 
-    Returns:
-        The template, in which the code of functions is `./deployment.zip`.
-
     Raises:
         PackageError: `chalice package` failed.
     """

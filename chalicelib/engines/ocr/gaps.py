@@ -137,12 +137,7 @@ def _ranges(ink: Ink, least_gap: float) -> list[Range]:
 def _assign_characters(
     line: TextLine, ranges: Sequence[Range], slack: float
 ) -> tuple[list[TextLine], bool]:
-    """Assign each character of a line to the range that is nearest to it.
-
-    Returns:
-        For each range, a line with its characters; and whether every visible character is at most
-        `slack` outside its range.
-    """
+    """Assign characters to the nearest ranges; return whether all are at most `slack` outside."""
     if not line.places:
         return [replace(line, text="") for _ in ranges], False
     middles = [(left[1] + right[0]) / 2 for left, right in pairwise(ranges)]

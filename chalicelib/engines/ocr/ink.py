@@ -50,11 +50,7 @@ class Ink:
 
 
 def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
-    """Find the ink of a line in the pixels of its page.
-
-    Returns:
-        The ink, without ruled lines and without descenders of the line above; None without ink.
-    """
+    """Return a line's ink, without ruled lines and descenders of the line above; or None."""
     grey = _line_grey(pixels, line)
     if grey is None:
         return None

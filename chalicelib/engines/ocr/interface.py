@@ -73,11 +73,6 @@ class TextEngine(Protocol):
     ) -> tuple[TextLine | None, ...]:
         """Recognise the text in areas that contain one line each, without detection.
 
-        Args:
-            pixels: RGB, uint8, shape (height, width, 3).
-            quads: corners of each area in reading direction.
-            check: called regularly; raises to stop.
-
         Returns:
             One line for each area; None where nothing was recognised.
 

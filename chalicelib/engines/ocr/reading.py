@@ -47,12 +47,7 @@ _CLEARLY = 0.05
 
 
 def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
-    """Read the text of a page.
-
-    Returns:
-        The page, rotated by quarter turns until most of its text is read from left to right, and
-        straightened if its lines are bent.
-    """
+    """Read a page, turned by quarters until most text is upright, and straightened if bent."""
     if page.layer is not None:
         return _exact(page, page.layer, _on_pictures(page, engine, check))
     if page.pixels is None:

@@ -47,12 +47,7 @@ def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> 
 def _overlooked(
     line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float
 ) -> list[tuple[int, float]]:
-    """Find wide gaps in the ink where the line's text has no space.
-
-    Returns:
-        For each, the index of the next character, and the middle of the gap along the line, 0 to
-        1.
-    """
+    """Return the next character and the middle, 0 to 1, of each wide gap without a space."""
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     space = min(median(spaces), usual) if len(spaces) >= _FEW else usual

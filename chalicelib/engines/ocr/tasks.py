@@ -44,11 +44,7 @@ class Tools:
 def find_items(
     page: ReadPage, request: OcrRequest, tools: Tools, check: CancelCheck
 ) -> Sequence[Item]:
-    """Find the items of the requested task on a page.
-
-    Returns:
-        The items in reading order, in coordinates of the page; tables have no names yet.
-    """
+    """Find the items of the requested task in reading order; tables have no names yet."""
     if request.task == TEXT:
         return text_runs(page, tools.engine, check)
     items: list[Item] = []

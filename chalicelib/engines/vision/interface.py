@@ -197,12 +197,7 @@ class TrainedVision(Protocol):
         ...
 
     def predict(self, image: Picture) -> Sequence[Probability | Detection]:
-        """Return the predictions for an image, most probable first.
-
-        Returns:
-            For types image and image-multi-label, all labels. For image-detection, boxes in pixels
-            of the image as displayed, clipped to the image.
-        """
+        """Return the predictions for an image, most probable first."""
         ...
 
 

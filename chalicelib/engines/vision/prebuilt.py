@@ -69,10 +69,6 @@ class PrebuiltVision:
     def predict(self, image: Picture) -> Ranked:
         """Return every label of an image, most probable first.
 
-        Returns:
-            For type image, probabilities renormalised over the selected labels. For
-            image-multi-label, the highest score at any position of the image.
-
         Raises:
             BackboneNotInstalled: the network's files are missing or damaged.
         """

@@ -25,9 +25,6 @@ def read_members(
 ) -> Iterator[BatchLine]:
     """Yield the files of an archive as lines of a batch. An unusable file gives a line with error.
 
-    Yields:
-        Lines with the contents of the files, in the order of the archive's directory.
-
     Raises:
         InvalidUpload: the archive cannot be read, or contains no file.
     """

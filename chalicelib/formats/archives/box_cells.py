@@ -142,9 +142,6 @@ def fraction_inside(box: Box, width: int, height: int) -> float:
 def clip_box(box: Box, width: int, height: int) -> Box:
     """Return the part of a box that is inside the image.
 
-    Returns:
-        The clipped box; the same box if it is completely inside.
-
     Raises:
         CellFault: the centre of the box is outside the image.
     """

@@ -36,13 +36,7 @@ class MemberImage:
 
 
 class MemberImages:
-    """Reads the images of one archive.
-
-    Args:
-        archive: The archive.
-        max_bytes: Maximum size of an image file in bytes.
-        shrinks: Whether larger images are scaled down instead of rejected.
-    """
+    """Reads the images of one archive; scales large ones down, if `shrinks` is set."""
 
     def __init__(self, archive: ZipArchive, max_bytes: int, *, shrinks: bool) -> None:
         self._archive = archive

@@ -32,9 +32,6 @@ class ImageIndex:
 
         If nothing is found, case is ignored. Of several images with the name, one in a folder of
         the split is returned.
-
-        Returns:
-            The index of the file, or the reason why it was not found.
         """
         path = as_path(cell)
         found = self.find_first((path, folder + path))

@@ -142,9 +142,6 @@ def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
     Needs the memory of one image file, about 300 bytes per file of the archive, and 150 bytes per
     box.
 
-    Returns:
-        The accepted examples, counts and warnings.
-
     Raises:
         InvalidZip: the file is not a usable zip archive. The caller adds the name of the dataset to
             complete the documented text.
@@ -395,13 +392,7 @@ def _warn(result: ImageScan, rules: ImageRules) -> None:
 
 
 class FeedbackRules:
-    """Rejects unknown labels and used file names in an archive of feedback.
-
-    Args:
-        labels: Names of the dataset's labels.
-        used_names: File names of the dataset's examples. Only those that also occur in the archive
-            are needed.
-    """
+    """Rejects unknown labels and used file names in an archive of feedback."""
 
     def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:
         self._labels = frozenset(labels)

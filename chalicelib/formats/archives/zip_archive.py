@@ -76,15 +76,7 @@ def looks_like_zip(head: bytes) -> bool:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Describe a file that is not a zip archive: its kind, and what to send instead.
-
-    Args:
-        head: The first bytes of the file; 4,096 are enough.
-
-    Returns:
-        A sentence; "" if the file may be an archive. Self-extracting archives begin like programs,
-            so the result is also "" for programs and unknown files.
-    """
+    """Describe a file that is not a zip archive; "" for programs, which may be archives."""
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
     known = next((name for start, name in _OTHERS if head.startswith(start)), "")
@@ -103,10 +95,6 @@ def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
     """Validate an archive as a whole, without unpacking its files.
 
     Needs 16 bytes of memory per entry, and 1 MB for reading.
-
-    Args:
-        file: Seekable, up to 2 GB. It must stay open while the archive is read.
-        encoding: Code page of names that are not UTF-8; empty to guess it.
 
     Raises:
         InvalidZip: the file is not a zip archive, is truncated, damaged, or has several parts.
@@ -189,9 +177,6 @@ class ZipArchive:
         self, member: ZipMember, limit: int, remedy: str = "make it smaller."
     ) -> Iterator[bytes]:
         """Yield the content of a file in chunks. Its CRC is checked only after the last chunk.
-
-        Yields:
-            Chunks of at most 64 KiB, together not more than the declared size.
 
         Raises:
             MemberProblem: the file cannot be used.

@@ -35,9 +35,6 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFA
 
     Some tools write UTF-8 without setting the flag. So UTF-8 is tried first. That is safe, because
     a CP437 name with umlauts is hardly ever valid UTF-8.
-
-    Returns:
-        The name, with "/" between folders instead of backslashes.
     """
     unicode_name = None if is_utf8 else _find_unicode_path(raw, extra)
     try:
@@ -201,9 +198,6 @@ class ZipEntry:
 def find_directory(file: BinaryIO) -> Directory:
     """Find the directory, starting from the end of the file; refuse one that is too large.
 
-    Returns:
-        The position of the directory, which is inside the file.
-
     Raises:
         InvalidZip: the file is not a zip archive, is truncated, or has several parts.
         InvalidUpload: the archive has too many entries, or names that are too long.
@@ -299,9 +293,6 @@ def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | No
 
 def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
     """Yield the entries one by one. Between two entries, other parts of the file may be read.
-
-    Yields:
-        Entries in the order of the directory.
 
     Raises:
         InvalidZip: the directory is damaged.

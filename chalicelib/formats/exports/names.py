@@ -28,12 +28,7 @@ class FreeNames:
     """Makes file names unique by appending a number to a name that is in use."""
 
     def __init__(self, *, by_stem: bool = False) -> None:
-        """Create an empty set of names.
-
-        Args:
-            by_stem: Whether `a.png` and `a.jpg` count as equal, because the boxes of both would
-                be in `a.txt` or `a.xml`.
-        """
+        """Create an empty set; `by_stem`: `a.png` equals `a.jpg`, as both have boxes in `a.txt`."""
         self._by_stem = by_stem
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}

@@ -222,9 +222,6 @@ def unfilter(
 ) -> NDArray[np.uint8]:
     """Undo the PNG filters of some rows with Pillow's decoder.
 
-    Returns:
-        The bytes of the rows, shape (rows, row_bytes).
-
     Raises:
         BadRequest: a row has an unknown filter type.
     """

@@ -52,9 +52,6 @@ def show(value: object) -> str:
 def load_template(source: bytes | str | Mapping[str, object]) -> Mapping[str, object]:
     """Return the JSON object of a form template.
 
-    Returns:
-        The object. Its members are not checked yet.
-
     Raises:
         InvalidParameter: the template is too large, has an unknown encoding, or is not a JSON
             object.

@@ -61,9 +61,6 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
     `keys` must contain at least one key, even if only tables are requested. `version` and
     `tableRecognition` are required, under any of their names. Unknown members are ignored.
 
-    Returns:
-        The template, with single spaces in its texts, and without repeated variations.
-
     Raises:
         InvalidParameter: the text names the place (`keys[3].key.keyVariations`, counted from 0),
             what is wrong, the value and what to do.

@@ -93,9 +93,6 @@ def read_records(
     If quotes in a record are broken, the record has a fault and ends with its first line. So a
     quote that is not closed does not swallow further rows.
 
-    Yields:
-        All records, including blank ones; only one is in memory at a time.
-
     Raises:
         InvalidUpload: the file has too many broken quotes.
     """

@@ -71,11 +71,7 @@ _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big
 
 
 def name_foreign_type(head: bytes) -> str:
-    """Name the kind of a file that is not text, given its first bytes.
-
-    Returns:
-        A name such as "a PNG image"; "" if the file may be text.
-    """
+    """Name the kind of a file that is not text, such as "a PNG image"; "" if it may be text."""
     for signature, name in _SIGNATURES:
         if head.startswith(signature):
             return name
@@ -89,11 +85,7 @@ def name_foreign_type(head: bytes) -> str:
 
 
 def explain_foreign_type(head: bytes, asked: str = "") -> str:
-    """Describe a file that is not text: its kind, and what to send instead.
-
-    Returns:
-        The sentence; "" if the file may be text.
-    """
+    """Describe a file that is not text, and what to send instead; "" if it may be text."""
     if asked.startswith("utf-16"):
         # UTF-16 has zeros and control characters, which no other text has.
         head = head.decode(asked, "ignore").encode("utf-8", "ignore")
@@ -165,11 +157,7 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers, from 1, of the lines that are not UTF-8, in a file that mostly is.
-
-    Returns:
-        [] if there are too many such lines, or too few lines that show that the file is UTF-8.
-    """
+    """Return the numbers of lines that are not UTF-8; [] if they are too many."""
     file.seek(0)
     stray: list[int] = []
     good = lines = 0
@@ -244,11 +232,7 @@ def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") ->
 
 @contextmanager
 def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
-    """Open a binary file from its start as text. Line ends are not converted.
-
-    Yields:
-        A text stream that recognises LF, CRLF and CR as line ends.
-    """
+    """Open a binary file from its start as text with line ends as they are: LF, CRLF or CR."""
     file.seek(0)
     errors = "surrogatepass" if encoding.startswith("utf") else "strict"
     if encoding == MIXED:

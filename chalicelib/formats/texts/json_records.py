@@ -121,9 +121,6 @@ def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
 def read_values(stream: TextIO) -> Iterator[object]:
     """Yield the elements of a JSON array, or the values of JSON lines.
 
-    Yields:
-        Decoded values. Numbers are texts, exactly as written.
-
     Raises:
         InvalidUpload: the file is not JSON; the text names line and column.
         CutValue: the file ends inside a value that is not the first.

@@ -155,9 +155,6 @@ def read_rows(
     Blank rows are skipped. Any other row is a TextRow or a RejectedRow. Memory is limited to one
     row of delimited text, or 3 million characters of JSON. Spec: Upload formats.
 
-    Yields:
-        Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
-
     Raises:
         InvalidUpload: the file as a whole cannot be read, has no row except a header, or more than
             1,000,000 rows.

@@ -108,9 +108,6 @@ def scan(
 ) -> TextScan:
     """Read a file, and decide which rows become examples.
 
-    Returns:
-        The counts, and how the rows are to be read in the second pass.
-
     Raises:
         InvalidUpload: the file cannot be read, has no usable row, exceeds a limit of the dataset,
             or has warnings although `strict` is set.
@@ -236,12 +233,7 @@ def _is_short(rows: BinaryIO) -> bool:
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Read all labels of a file.
-
-    Returns:
-        An object that finds labels with equal first 180 characters; and the number of rows of
-            each label that may mean a missing value.
-    """
+    """Count all labels: which have equal first 180 characters, and which may mean no value."""
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):

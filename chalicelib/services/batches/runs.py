@@ -219,11 +219,7 @@ class BatchRunService:
 
     @contextmanager
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
-        """Hold the lease of a batch while the block runs.
-
-        Yields:
-            The batch with its lease, and a function that raises LeaseLost if the lease is lost.
-        """
+        """Hold the lease of a batch; yield the batch and a function that raises LeaseLost."""
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
         if owned is None:

@@ -67,9 +67,6 @@ class ExampleWriter:
     ) -> int:
         """Write the examples of a dataset.
 
-        Returns:
-            The number of examples written.
-
         Raises:
             BadRequest: the archive would have more files than an upload takes.
         """

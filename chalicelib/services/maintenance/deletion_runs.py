@@ -138,12 +138,7 @@ class DeletionRunService:
         self._stores.capacity.settle(deletion.account_id, counted, -size_bytes)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion | None:
-        """Delete a dataset, and remove its examples from the cards of models.
-
-        Returns:
-            The deletion, with the expiry of the last presigned URL; None if it must wait for an
-            adjustment that copies a card.
-        """
+        """Delete a dataset and its examples in cards; None if it must wait for an adjustment."""
         stores = self._stores
 
         def report(share: float) -> None:

@@ -69,9 +69,6 @@ class PicturePredictionService:
     ) -> list[Prediction[Probability | Detection]]:
         """Predict images one after the other. A call for a single image passes a list of one.
 
-        Returns:
-            One prediction per image, with labels or detected objects, most probable first.
-
         Raises:
             BadRequest: the model is of another type, the URL cannot be read, or the image is
                 damaged or over a limit of pixels.

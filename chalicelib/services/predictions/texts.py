@@ -66,9 +66,6 @@ class PredictionService:
 
         The prediction for a text does not depend on the other texts, not even in the last bit.
 
-        Returns:
-            One prediction per text; without labels if the model rejects the text as out of scope.
-
         Raises:
             InvalidParameter: the model has another type.
             ModelNotReady: no training of the model has succeeded yet.

@@ -203,15 +203,7 @@ class TextLearner:
         profile: Profile,
         collect: Callable[[str, Sequence[tuple[int, Sequence[str]]]], JoinedTables],
     ) -> TextVectors:
-        """Return vectors of texts, which are joined from the vectors of their windows.
-
-        Args:
-            model: the model.
-            texts: the texts.
-            profile: names the encoders.
-            collect: returns the vectors of windows. Its arguments are the name of an encoder, and
-                a list of dataset ids with their windows.
-        """
+        """Return vectors of texts, which are joined from the vectors of their windows."""
         from chalicelib.engines.text.training import TextVectors
         from chalicelib.engines.text.windows.training_vectors import TrainingVectors
 

@@ -98,12 +98,7 @@ class AccountStore:
         model_id: str | None = None,
         digest: str | None = None,
     ) -> ApiCaller | None:
-        """Return an account and the model that a call names, read with one request to DynamoDB.
-
-        Returns:
-            The caller; None if the account does not exist, or its refresh token or API key is
-                revoked.
-        """
+        """Return account and model with one request to DynamoDB; None if access was revoked."""
         reads: dict[type[TableRow], dict[str, str]] = {AccountRow: {"account_id": account_id}}
         if refresh_id is not None:
             reads[RefreshTokenRow] = {"account_id": account_id, "token_id": refresh_id}

@@ -65,10 +65,7 @@ class QuotaStore:
     def reserve(
         self, account_id: str, kind: str, month: str, limit: int, expires_at: datetime, token: str
     ) -> int | None:  # fmt: skip
-        """Count one call, unless the limit is reached.
-
-        Returns:
-            The number of counted calls, including this one; None if the limit is reached.
+        """Count one call; return the number including it, or None at the limit.
 
         Raises:
             StorageUnavailable: the call was not counted, or the outcome is unknown. An unknown
@@ -217,10 +214,7 @@ class OutcomeUnknown(Exception):
 
 
 def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
-    """Repeat a write until its outcome is certain.
-
-    Returns:
-        False if the condition of the write was not met.
+    """Repeat a write until its outcome is certain; return False if its condition failed.
 
     Raises:
         OutcomeUnknown: the write may have been made.

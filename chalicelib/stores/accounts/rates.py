@@ -34,10 +34,7 @@ class RateStore:
         clients.bind_tables()
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take up to `wanted` calls from a bucket.
-
-        Returns:
-            The number of calls taken; 0 if the bucket is empty.
+        """Take up to `wanted` calls from a bucket; return how many, 0 if it is empty.
 
         Raises:
             StorageUnavailable: the row cannot be read, or other processes changed it at every

@@ -51,10 +51,7 @@ class MemberRows(Generic[Member]):
     def change(
         self, account_id: str, key: str, change: Callable[[dict[str, Member]], None]
     ) -> tuple[dict[str, Member], dict[str, Member]]:
-        """Change the members of a row; repeat this if another call has changed the row meanwhile.
-
-        Returns:
-            The members before and after the change, by id.
+        """Change the members of a row, again after other calls; return them before and after.
 
         Raises:
             StorageUnavailable: other calls changed the row at every attempt.

@@ -44,11 +44,7 @@ class PictureStore:
     def read_ahead(
         self, dataset_id: int, wanted: Iterable[tuple[Item, str]]
     ) -> Iterator[tuple[Item, bytes | None]]:
-        """Yield image files in order. Several files are read at the same time.
-
-        Yields:
-            The caller's value, and the bytes of the file; None for a missing file.
-        """
+        """Yield image files in order, None for missing ones; several are read at the same time."""
         with ThreadPoolExecutor(READ_AHEAD, thread_name_prefix="pictures") as threads:
             waiting: deque[tuple[Item, Future[bytes | None]]] = deque()
             try:

@@ -93,9 +93,6 @@ class Downloader:
 
         Address, status, announced size and first bytes are checked.
 
-        Returns:
-            Name, size and first bytes of the file.
-
         Raises:
             DownloadFailed: the file cannot be read; the message says why.
             TooLarge: the server announces a size above the limit.
@@ -117,9 +114,6 @@ class Downloader:
         """Download a file to the current position of `target`.
 
         After an error, the target may contain a part of the file.
-
-        Returns:
-            Name and size of the file.
 
         Raises:
             DownloadFailed: the file cannot be read, or is too slow; the message says why.

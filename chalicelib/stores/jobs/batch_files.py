@@ -47,11 +47,7 @@ class BatchFiles:
         return content
 
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
-        """Write the lines of a part. Before them, write all their files as one object.
-
-        Returns:
-            The number of lines. A part without lines is not written.
-        """
+        """Write the files of a part as one object, then its lines; return their number."""
         with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as cells:
             kept = [_move_content(line, file, cells).to_json() for line in lines]
             if file.tell():
@@ -100,11 +96,7 @@ class BatchFiles:
         self._artifacts.delete(_answers_key(batch, number))
 
     def put_result(self, batch: Batch, name: str, head: bytes, check: Callable[[], None]) -> int:
-        """Join the answers of all answered parts in order, and write them as one object.
-
-        Returns:
-            The size of the result in bytes.
-        """
+        """Join the answers of all answered parts in order; return the size of the object."""
         # Streamed, because the result may be larger than the memory.
         return self.put_stream(batch, name, self._answers(batch, head), check)
 

@@ -224,12 +224,6 @@ class BatchStore:
     def _update_owned(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
         """Change the row of a batch as the worker that holds the lease of its step.
 
-        Args:
-            batch: the batch.
-            actions: the changes.
-            ended: final status that the write sets. If the row has it already, the write is a
-                retry and succeeds.
-
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended with another status.
         """

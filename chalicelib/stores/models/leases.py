@@ -88,11 +88,7 @@ class ModelLeases:
         self._write(model, actions)
 
     def succeed(self, model: Model, version: ModelVersion, ending: RunEnding) -> list[ModelVersion]:
-        """End a run as SUCCEEDED with a version; serve it unless `not_served_because` is set.
-
-        Returns:
-            The versions that were removed from the list, because the model has too many.
-        """
+        """End a run as SUCCEEDED, and serve its version if it may; return the removed versions."""
         row = ModelRow(model.account_id, model.model_id)
         # Another version may be served or deleted meanwhile; then the list is read again.
         while True:
@@ -151,11 +147,7 @@ class ModelLeases:
     def return_to_queue(
         self, model: Model, turn: int, served_seconds: float, pause_seconds: float = 0.0
     ) -> bool:
-        """Put an unfinished run into the queue again.
-
-        Returns:
-            False if another worker owns the run.
-        """
+        """Put an unfinished run into the queue again; return False if another worker owns it."""
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(pause_seconds)),
             # An interrupted run is not a failed attempt.

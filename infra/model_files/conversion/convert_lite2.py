@@ -34,11 +34,7 @@ def strides() -> list[int]:
 
 
 def fold(weights: Weights, convolution: str, norm: str) -> tuple[Singles, Singles]:
-    """Fold a batch normalisation into the convolution before it, in float64.
-
-    Returns:
-        Weight, float32 (out, in, height, width), and bias, float32 (out,).
-    """
+    """Fold a batch normalisation into the convolution before, in float64; return weight, bias."""
     scale, shift, mean, variance = (
         weights[f"{norm}.{part}"].astype(np.float64)
         for part in ("weight", "bias", "running_mean", "running_var")

@@ -124,11 +124,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Split off the field name in `Ship to: 12 Elm Street`, and a map icon before an address.
-
-    Yields:
-        Each part, and the piece from which it was cut: the next line may be aligned with either.
-    """
+    """Split off the field name in `Ship to: 12 Elm Street`; yield each part with its origin."""
     end = key_end(piece.text)
     tail = piece.part(end, len(piece.text)) if end else None
     if tail is None or not _is_headed(piece.text[: end - 1], tail.text):

@@ -71,11 +71,7 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Return the group with the best score, and further groups with high scores.
-
-    Returns:
-        The chosen groups, and the groups that share no piece with them.
-    """
+    """Return the best group and others with high scores, and the groups without their pieces."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors

@@ -52,11 +52,7 @@ _DEEP = 4.0
 def arrange(
     runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Block]:
-    """Group the runs of a page into blocks, in reading order; `places` are boxes of tables.
-
-    Returns:
-        Blocks that contain each run once. A run across a gutter is split. Vertical text is last.
-    """
+    """Group the runs of a page into blocks in reading order; a run across a gutter is split."""
     pieces = level_pieces(runs, page_slope(runs), is_exact=is_exact, places=places)
     upright: list[Piece] = []
     turned: list[Piece] = []

@@ -391,11 +391,6 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
     """Return whether the two sides of a gutter are columns, which are read one after the other.
 
     They are not if one side ends above the beginning of the other.
-
-    Args:
-        sides: pieces to the left and to the right.
-        before: x at which the left column begins.
-        behind: x at which the right column ends.
     """
     left, right = rows_of(sides[0]), rows_of(sides[1])
     few = min(len(left), len(right))

@@ -51,12 +51,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Split a block that contains a table into a block for each table and run in it.
-
-    Args:
-        block: a block; returned unchanged if it contains no table.
-        first: number of runs on the page. Pieces with this index or a higher one are tables.
-    """
+    """Split a block that contains a table into a block for each table and run in it."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]
@@ -80,12 +75,7 @@ def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> Written
 
 
 def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
-    """Write a document as text or Markdown.
-
-    Returns:
-        The text, with blocks separated by an empty line. In plain text, lines stay separate. In
-        Markdown, wrapped lines and words that were split at a line end are joined.
-    """
+    """Write a document as text, or as Markdown with wrapped lines and split words joined."""
     blocks = [block for page in pages for block in page]
     if output != MARKDOWN:
         return "\n\n".join("\n".join(block.lines) for block in blocks)

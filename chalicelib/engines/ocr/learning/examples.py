@@ -31,11 +31,7 @@ class PackedPage:
     """A page with compressed pixels, which saves memory: 40 raw pages need 500 MB."""
 
     def __init__(self, page: ReadPage) -> None:
-        """Compress the pixels of a page.
-
-        Args:
-            page: the page as read; with pixels if it has no text layer.
-        """
+        """Compress the pixels of a page, if it has no text layer."""
         pixels = page.pixels
         self._page = replace(page, page=replace(page.page, pixels=None, layer=None), pixels=None)
         self._shape = () if pixels is None else pixels.shape

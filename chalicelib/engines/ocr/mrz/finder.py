@@ -68,11 +68,7 @@ class Zone:
 def find_zone(
     page: ReadPage, engine: TextEngine | None = None, check: CancelCheck = never_cancel
 ) -> Zone | None:
-    """Find the machine-readable zone of a page.
-
-    Returns:
-        The most probable zone with correct check digits; None if there is none.
-    """
+    """Return the most probable machine-readable zone with correct check digits, or None."""
     unread = (TextLine("", 0.0, place) for place in page.unread)
     groups = list(_groups((*page.lines, *unread)))
     best = _most_probable(map(_as_read, groups))

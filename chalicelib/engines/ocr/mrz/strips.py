@@ -29,12 +29,7 @@ def read_strips(
     engine: ScoringEngine,
     check: CancelCheck,
 ) -> Decision | None:
-    """Read the rows of a zone again, with the number of characters that its format has.
-
-    Returns:
-        The text of the zone. None if its rows probably have another length, or if `decide` returns
-        None.
-    """
+    """Read a zone again with the row length of its format; None if another length is likelier."""
     rows, excess = [], 0.0
     for row, steps in enumerate(engine.score_crops(pixels, quads, LETTERS, check)):
         check()

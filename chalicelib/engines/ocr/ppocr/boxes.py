@@ -278,14 +278,7 @@ _LEAST_GROWN_SIDE = 5.0
 
 
 def text_rectangles(values: Singles) -> list[Rectangle]:
-    """Return a rectangle around each line of text in the detection network's output.
-
-    Args:
-        values: probability that each pixel is text, float32, shape (height, width).
-
-    Returns:
-        The rectangles in pixels of the map, at most MOST_BOXES.
-    """
+    """Return rectangles, at most MOST_BOXES, around the lines in a map of text probabilities."""
     pieces = groups_of(_grown_by_one(values > _TEXT))
     found = []
     for index in pieces.largest(_LEAST_SIDE, MOST_BOXES):

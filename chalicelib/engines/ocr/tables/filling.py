@@ -156,11 +156,7 @@ def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None
 
 
 def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
-    """Join each row to the row above if all its text continues cells of the row above.
-
-    Returns:
-        The predicted table, possibly with fewer rows.
-    """
+    """Join each row that only continues cells of the row above, as in the aligned table."""
     cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
     rows: list[list[TextLine]] = [[] for _ in range(predicted.grid.row_count)]
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
@@ -178,11 +174,7 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
 
 
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
-    """Renumber the rows of a table, and merge the slots that then have the same rows and columns.
-
-    Returns:
-        The new table; the old one if slots would overlap in the new one.
-    """
+    """Renumber rows, and merge slots of equal rows and columns; undo this if slots overlap."""
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
         last = numbers[slot.rows.stop - 1]

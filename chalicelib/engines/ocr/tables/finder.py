@@ -62,11 +62,7 @@ def find_tables(
     check: CancelCheck,
     weigh: Weigh = likelihood,
 ) -> tuple[Table, ...]:
-    """Find the tables of a page.
-
-    Returns:
-        The tables from top to bottom, in coordinates of the page; none without pixels or text.
-    """
+    """Find the tables of a page from top to bottom; none without pixels or text."""
     if page.pixels is None or not page.lines:
         return ()
     found = _level_tables(page, engine, structure, check, weigh)

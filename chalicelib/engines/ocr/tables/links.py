@@ -62,11 +62,7 @@ def alone(part: PagePart) -> WholeTable:
 
 
 def link(parts: Sequence[PagePart]) -> list[WholeTable]:
-    """Join tables that continue from page to page.
-
-    Returns:
-        The tables in the order of their first parts. Every given part is in one of them.
-    """
+    """Join tables that continue from page to page; keep the order of their first parts."""
     wholes: list[WholeTable] = []
     for before, part in pairwise([None, *parts]):
         if part is None:

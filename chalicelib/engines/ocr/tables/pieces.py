@@ -34,11 +34,7 @@ def text_height(lines: Iterable[TextLine]) -> float:
 def cut_page(
     page: ReadPage, rulings: Sequence[Ruling], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Split the lines of an upright page into pieces.
-
-    Returns:
-        The pieces with text, with upright boxes around their ink.
-    """
+    """Split the lines of an upright page into pieces with upright boxes around their ink."""
     lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
     if page.is_exact or page.pixels is None:
         return tuple(

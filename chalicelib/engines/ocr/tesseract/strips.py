@@ -44,11 +44,7 @@ class Sheet:
             self.image.paste(strip, (_MARGIN, _MARGIN + number * _PITCH))
 
     def lines(self, words: Iterable[Word]) -> list[TextLine | None]:
-        """Return the text of each area, from the words of the combined image.
-
-        Returns:
-            A line for each area; None for an area without words.
-        """
+        """Return a line for each area of the combined image, or None for an area without words."""
         found: list[list[Word]] = [[] for _ in self._quads]
         for word in words:
             number = int((word.box.center[1] - _MARGIN + _GAP / 2) // _PITCH)

@@ -146,11 +146,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return int(np.flatnonzero(gaps.mean(axis=1) <= errors)[-1])
 
     def choice_scores(self, choice: int) -> tuple[Floats, Floats]:
-        """Return the out-of-fold logits of one penalty of `tried`, and the true labels.
-
-        Returns:
-            Both of shape (images, labels).
-        """
+        """Return one penalty's out-of-fold logits and the true labels, both (images, labels)."""
         places, logits = self.scores("choice", choice)
         return logits, self.targets.dense(places)
 

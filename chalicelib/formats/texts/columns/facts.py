@@ -121,11 +121,7 @@ class ColumnFacts:
 
 
 def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) -> list[ColumnFacts]:
-    """Count the cells of two columns. Rows without one of these columns are skipped.
-
-    Returns:
-        The statistics of the text column and of the label column.
-    """
+    """Return statistics of a text and a label column; skip rows without one of them."""
     facts = [ColumnFacts(), ColumnFacts()]
     first: Sequence[str] | None = None
     for cells in rows:

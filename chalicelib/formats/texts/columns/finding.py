@@ -245,12 +245,6 @@ class ColumnFinder:
     ) -> Columns:  # fmt: skip
         """Choose the columns by their content. A fitting name makes a column more likely.
 
-        Args:
-            names: cells of the first row.
-            named: columns whose names fit texts or labels.
-            text_at: position of the requested text column; None to find it.
-            label_at: position of the requested label column; None to find it.
-
         Raises:
             InvalidUpload: several columns fit equally well.
         """

@@ -111,11 +111,7 @@ class NamedColumns(NamedTuple):
 
 
 def find_documented_columns(cells: Sequence[str]) -> Columns | None:
-    """Find the documented column names, such as `text` and `label`, in either order.
-
-    Returns:
-        The positions of the names; None if the row is not such a header.
-    """
+    """Return the positions of documented names such as `text` and `label`, or None."""
     names = [cell.strip() for cell in cells]
     if len(names) < 2 or any(names[2:]):
         return None
@@ -138,11 +134,7 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Find the columns of a header with two names, one known and the other unknown.
-
-    Returns:
-        The columns; None for any other header.
-    """
+    """Return the columns of a header with one known and one unknown name; None for others."""
     is_text, is_label = (
         [fold_name(name) in known for name in names] for known in (TEXT_NAMES, LABEL_NAMES)
     )

@@ -50,11 +50,7 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better each half's values are predicted by the other half than by chance.
-
-    Returns:
-        The gain as a fraction of the possible one, and in standard deviations of guessing.
-    """
+    """Return how much better each half's values are predicted by the other half than by chance."""
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]
     if len(frequent) < 2:

@@ -51,9 +51,6 @@ def convert_export(
 ) -> ConvertedExport | None:
     """Convert a file to CSV if it is an export of a known tool.
 
-    Returns:
-        The rows; None if the file is not a known export, or another format is requested.
-
     Raises:
         InvalidUpload: the export cannot be read, or is not an export of the requested tool.
     """

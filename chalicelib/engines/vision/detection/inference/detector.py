@@ -72,11 +72,7 @@ class TrainedDetector:
         return self._model.backbones
 
     def predict(self, image: Picture) -> Sequence[Detection]:
-        """Return objects with a probability of at least 5 %, most probable first.
-
-        Returns:
-            The objects, with boxes in whole pixels of the image as displayed.
-        """
+        """Return objects with a probability of at least 5 %, most probable first."""
         found = answer(
             merged([*self._dense(image), *self._proposed(image)]),
             self._rules,

@@ -31,12 +31,7 @@ _OTHER_OVERLAP = 0.2
 def suspicions_of(
     image: LabelledPicture, found: DetectedObjects, labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Compare the annotated boxes of an image with confident detections.
-
-    Returns:
-        One record for each annotated box that is detected only with another label. Also one for
-        each detected object without an annotated box; its `id` and `label` are None.
-    """
+    """Return a record for each box with another label than found, and for each missing box."""
     boxes, known = truth_of(image)
     shared = iou(found.boxes, boxes)
     entries: list[dict[str, Any]] = []
