@@ -187,7 +187,6 @@ def _public_pem(key_file: Path) -> str:
 
 
 def _read_key(key_file: Path, read: Callable[[str], str]) -> str:
-    """Read a key file."""
     try:
         return read(key_file.read_text("ascii"))
     except OSError as error:
@@ -360,7 +359,6 @@ def _token(target: CommandTarget, options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog=administrator_command("accounts"), description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)

@@ -61,7 +61,6 @@ def _say(line: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog=administrator_command("backup"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in (

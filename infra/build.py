@@ -163,7 +163,6 @@ def _say(line: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m infra.build", description=__doc__)
     parser.add_argument("--arch", choices=list(ARCHITECTURES), default="x86_64")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "package")

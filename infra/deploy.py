@@ -244,7 +244,6 @@ def _say(line: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m infra.deploy", description=__doc__)
     commands = parser.add_subparsers(dest="run", required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)

@@ -90,7 +90,6 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog=administrator_command("models"), description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, function, text in (

@@ -155,7 +155,6 @@ def _create_table(dynamodb: Any, table: TableResource) -> None:
 
 
 def _create_queue(sqs: Any, queue: QueueResource) -> None:
-    """Create one queue and its dead-letter queue."""
     retention = {"MessageRetentionPeriod": str(RETENTION_SECONDS)}
     dead_url = sqs.create_queue(QueueName=queue.dead_name, Attributes=retention)["QueueUrl"]
     dead_arn = sqs.get_queue_attributes(QueueUrl=dead_url, AttributeNames=["QueueArn"])

@@ -142,7 +142,6 @@ class PresageApp(Chalice):
         return None
 
     def _register(self, operation: Operation, family: str, path: str) -> None:
-        """Register one path of an operation."""
 
         def view(**_: str) -> Response:
             request = self.current_request

@@ -56,7 +56,6 @@ class Tally:
         return self.by_account.get(account_id, Counter())
 
     def _add(self, line: str) -> None:
-        """Count one relevant line."""
         try:
             found = json.loads(line)
             event, month, outcome = found["event"], found["month"], found["outcome"]

@@ -158,7 +158,6 @@ def upload_package(
 
 
 def _upload_template(target: Target, template: dict[str, Any]) -> StackTemplate:
-    """Upload a template."""
     content = json.dumps(template, separators=(",", ":")).encode()
     if len(content) > MAX_TEMPLATE_BYTES:
         raise DeployError(
@@ -172,13 +171,11 @@ def _upload_template(target: Target, template: dict[str, Any]) -> StackTemplate:
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
-    """Read a template of a package."""
     found: dict[str, Any] = json.loads((folder / name).read_text("utf-8"))
     return found
 
 
 def _parameters(template: dict[str, Any]) -> frozenset[str]:
-    """Return the parameters of a template."""
     return frozenset(template.get("Parameters", ()))
 
 

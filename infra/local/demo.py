@@ -84,7 +84,6 @@ def _find_model(service: Service, base: str, dataset_id: str) -> str | None:
 def _upload(
     service: Service, base: str, sample: DemoSample, progress: Callable[[str], None]
 ) -> str:
-    """Upload a sample and return its dataset id."""
     fields = {"type": sample.type, "name": sample.file.stem}
     dataset_id = str(service.post(f"{base}/datasets/upload", fields, sample.file)["id"])
     dataset = service.wait(f"{base}/datasets/{dataset_id}", _is_uploaded, STALLED_SECONDS)
@@ -101,7 +100,6 @@ def _train(
     sample: DemoSample,
     progress: Callable[[str], None],
 ) -> str:
-    """Train a model on a dataset and return its id."""
 
     def report(status: dict[str, Any]) -> None:
         progress(f"model {model_id}: {status['status']}, {status['progress']:.0%}")

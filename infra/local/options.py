@@ -133,7 +133,6 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
 
 
 def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(run_command(), description="Run Presage locally.")
     parser.add_argument("--backend", choices=(MOTO, LOCALSTACK, AWS), help="where data is stored")
     parser.add_argument(
@@ -189,7 +188,6 @@ def _host(text: str) -> str:
 
 
 def _backend(wanted_backend: str | None, given_url: str | None) -> tuple[str, str | None]:
-    """Return the backend and its address."""
     if wanted_backend == AWS:
         return AWS, None
     # If the environment has an address, that endpoint already runs.

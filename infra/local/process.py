@@ -77,7 +77,6 @@ def _become(name: str, parent: int) -> None:
 
 
 def _run(work: Callable[[], None]) -> int:
-    """Run the work and return the exit status."""
     status = 1
     try:
         work()

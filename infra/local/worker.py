@@ -165,7 +165,6 @@ class Lane:
             say(f"{source.name} failed, {delivery}: {_one_line(error)}")
 
     def _extend_visibility(self, address: dict[str, str]) -> None:
-        """Extend the visibility timeout of a message."""
         # A failed heartbeat is only logged, because the next one comes before the timeout ends.
         try:
             self._sqs.change_message_visibility(

@@ -64,7 +64,6 @@ def _licence(metadata: Message) -> str:
 
 
 def _copy_texts(vendor: Path, info: Path, name: str, notes: Path) -> None:
-    """Copy the licence texts of one package."""
     target = vendor / FOLDER / name
     for path in _texts(vendor, info):
         base = info if path.is_relative_to(info) else vendor

@@ -273,7 +273,6 @@ class _Writer(ast.NodeTransformer):
 
 
 def _import(module: str, imported: str, name: str, *, is_own: bool) -> str:
-    """Return an import statement."""
     if not imported and is_own:
         folder, _, last = module.rpartition(".")
         module, imported = folder, last
@@ -351,7 +350,6 @@ def _is_class_member(annotation: object) -> bool:
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without docstrings."""
     return [
         one
         for one in body

@@ -102,7 +102,6 @@ def _queues() -> list[Alarm]:
 
 
 def _functions() -> list[Alarm]:
-    """Return the alarms of each function."""
     found = []
     for function in FUNCTIONS:
         of = (("FunctionName", ref(function.logical)),)

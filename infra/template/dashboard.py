@@ -34,7 +34,6 @@ def dashboard() -> Part:
 
 
 def _widgets() -> list[Part]:
-    """Return the widgets in order."""
     queues = [short_name(queue.name) for queue in queue_resources(SETTINGS, 0)]
     return [
         _widget("Calls", "Sum", [_of_api("Count"), _of_api("4XXError"), _of_api("5XXError")]),
@@ -111,7 +110,6 @@ def _of_api(metric: str) -> list[object]:
 
 
 def _of_functions(metric: str) -> list[Metric]:
-    """Return a metric of every function."""
     return [
         ["AWS/Lambda", metric, "FunctionName", f"{SETTINGS.name}-{function.short}"]
         for function in FUNCTIONS
@@ -119,12 +117,10 @@ def _of_functions(metric: str) -> list[Metric]:
 
 
 def _of_queues(queues: Sequence[str], metric: str) -> list[Metric]:
-    """Return a metric of some queues."""
     return [["AWS/SQS", metric, "QueueName", f"{SETTINGS.name}-{queue}"] for queue in queues]
 
 
 def _widget(title: str, statistic: str, metrics: Sequence[Metric]) -> Part:
-    """Return a graph."""
     return {
         "type": "metric",
         "properties": {

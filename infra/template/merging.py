@@ -90,7 +90,6 @@ def merged(first: Any, second: Any) -> Any:
 
 
 def _function(function: Function) -> Part:
-    """Return the properties that are merged into a function."""
     properties: Part = {
         "FunctionName": sub(f"${{Name}}-{function.short}"),
         "Role": attribute(role_id(function)),

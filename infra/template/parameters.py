@@ -226,12 +226,10 @@ def _concurrency() -> Part:
 
 
 def _text(description: str, default: str, **more: Any) -> Part:
-    """Return a parameter that is a text."""
     return {"Type": "String", "Description": description, "Default": default, **more}
 
 
 def _number(description: str, default: int, **more: Any) -> Part:
-    """Return a parameter that is a number."""
     return {"Type": "Number", "Description": description, "Default": default, **more}
 
 
@@ -241,5 +239,4 @@ def _is_given(name: str) -> Part:
 
 
 def _joined(name: str) -> Part:
-    """Join a list to one text."""
     return {"Fn::Join": ["", ref(name)]}

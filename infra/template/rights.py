@@ -318,7 +318,6 @@ def statements(function: Function) -> list[Part]:
 
 
 def _statement(resource: str, actions: tuple[str, ...]) -> Part:
-    """Return a statement that allows some actions on a resource."""
     service = SERVICES[resource.partition("/")[0]]
     return {
         "Effect": "Allow",

@@ -139,7 +139,6 @@ def _without_text(found: Sequence[TextLine]) -> list[TextLine]:
 
 
 def _with_text(found: Sequence[TextLine]) -> list[TextLine]:
-    """Return the lines with recognised text."""
     return [line for line in found if line.text]
 
 

@@ -82,7 +82,6 @@ def _is_annotation(files: BoxFiles, member: ZipMember) -> bool:
 
 
 def _parse(files: BoxFiles, member: ZipMember) -> Element:
-    """Parse an annotation document."""
     # Imported late because no other upload needs it.
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring

@@ -70,7 +70,6 @@ class HealthService:
         return files
 
     def _part(self, name: str, file: tuple[str, int] | None) -> EnginePart:
-        """Return the state of one part."""
         title, sha256 = (None, None) if file is None else self._facts(*file)
         if any(pool.is_loaded(name) for pool in self._pools):
             return EnginePart(name, LOADED, title, sha256)

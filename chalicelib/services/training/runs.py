@@ -249,7 +249,6 @@ class TrainingRunService:
             self._emit(model, f"training.{model.status.lower()}")
 
     def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:
-        """Return the statistics of a training."""
         now = time.monotonic()
         total = now - started
         # A run that was continued counts from its first function, whose monotonic clock is gone.

@@ -296,7 +296,6 @@ class VisionLearner:
         run.saved = time.monotonic()
 
     def _extractor(self, model: Model) -> Extractor:
-        """Return the feature extractor for a model."""
         return registry.extractor_for(model.type, model.request.algorithm, self._backbones)
 
     def _opener(self, pictures: Sequence[LabelledPicture]) -> Callable[[int, int], Picture]:
@@ -317,7 +316,6 @@ class VisionLearner:
 
 
 def _options(model: Model, copies: int, threads: int) -> VisionOptions:
-    """Return the options of a training request."""
     request = model.request
     ratio = request.param("trainSplitRatio")
     return VisionOptions(

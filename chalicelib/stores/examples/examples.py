@@ -278,7 +278,6 @@ def corrections_key(dataset_id: int) -> str:
 
 
 def _delete_rows(keys: Iterable[str]) -> None:
-    """Delete all rows of these partitions."""
     # Only the keys are read, because bodies would make the reads slow.
     named = ["sequence", "number"]
     with ExampleChunkRow.batch_write() as batch:

@@ -133,7 +133,6 @@ def read_request(event: Mapping[str, Any]) -> ApiRequest:
 
 
 def _texts(members: object) -> dict[str, str]:
-    """Return those members of an object that are texts."""
     if not isinstance(members, Mapping):
         return {}
     return {
@@ -264,7 +263,6 @@ def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:
 
 
 def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> BodyFields:
-    """Return the fields and files of a multipart body."""
     fields = BodyFields()
     for part in read_parts(body, content_type):
         if part.name not in known:

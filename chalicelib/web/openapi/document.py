@@ -331,7 +331,6 @@ def _parameters(operation: Operation, path: str) -> list[Schema]:
 
 
 def _variable(name: str) -> Schema:
-    """Return the schema of a path variable."""
     if name in ("dataset_id", "label_id", "example_id"):
         return {"type": "integer", "minimum": 0}
     if name == "file":
@@ -381,7 +380,6 @@ def _response(
 
 
 def _answer(operation: Operation, schemas: _Schemas) -> Schema:
-    """Return the schema of a successful answer."""
     record = schemas.ref(operation.answer)
     if not operation.is_list:
         return record
@@ -420,5 +418,4 @@ def _headers(operation: Operation, status: int) -> Schema:
 
 
 def _header(meaning: str, kind: str) -> Schema:
-    """Return the description of one header."""
     return {"description": meaning, "required": True, "schema": {"type": kind}}

@@ -387,12 +387,10 @@ def preview(found: Preview) -> PreviewRecord:
 
 
 def _warning(item: UploadWarning) -> WarningRecord:
-    """Return the record of a warning."""
     return WarningRecord(item.code, item.message, item.count, list(item.places))
 
 
 def _rejection(item: RejectedItem) -> RejectionRecord:
-    """Return the record of a rejected row or file."""
     return RejectionRecord(
         UNSET if item.row is None else item.row,
         UNSET if item.file is None else item.file,

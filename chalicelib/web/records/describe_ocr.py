@@ -140,7 +140,6 @@ def _names(tables: Iterable[TableBlock], table_id: Callable[[int], UUID]) -> dic
 
 
 def _item(task: str, finding: Finding, block: _Block | None) -> Any:
-    """Return the record of one finding."""
     item = finding.item
     if isinstance(item, TextLine):
         attributes = TextAttributes(finding.page_number)
@@ -201,7 +200,6 @@ def _table(task: str, finding: Finding, block: _Block) -> TableItem | FormTableI
 
 
 def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
-    """Return the record of a cell."""
     named, normalized = block.table, block.normalized[number]
     cell, entity = named.table.cells[number], named.cell_entities[number]
     return CellRecord(

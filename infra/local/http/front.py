@@ -149,7 +149,6 @@ class Front:
     def _send(
         self, answer: HttpAnswer, method: str, start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
-        """Write an answer."""
         if answer.is_own and self._has_origins:
             answer.headers.extend(OPEN_HEADERS.items())
         status = f"{answer.status} {_reason(answer.status)}"

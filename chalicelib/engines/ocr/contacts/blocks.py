@@ -149,7 +149,6 @@ def _names_address(key: str) -> bool:
 
 
 def _confidence(piece: CardPiece) -> float:
-    """Return the confidence that a piece is a line of an address."""
     text = piece.text
     confidence = address_confidence(text)
     if confidence < settings.WEAK_ADDRESS or is_entry(text):

@@ -132,7 +132,6 @@ def joined(pieces: Sequence[CardPiece]) -> CardPiece:
 
 
 def _whole(line: TextLine, number: int, angle: float) -> CardPiece:
-    """Return a whole line as one piece."""
     place = around_points(_turned(point, angle) for point in line.corners)
     known = len(line.places) == len(line.text)
     return CardPiece(
@@ -173,7 +172,6 @@ def _turned(point: Point, angle: float) -> Point:
 
 
 def _between(corners: Quad, left: float, right: float) -> Quad:
-    """Return the corners of a part of a line."""
     top_left, top_right, bottom_right, bottom_left = corners
     return (
         _along(top_left, top_right, left),

@@ -85,7 +85,6 @@ def find_zone(
 
 
 def _most_probable(zones: Iterable[Zone | None]) -> Zone | None:
-    """Return the most probable zone."""
     found = [zone for zone in zones if zone is not None]
     return max(found, key=lambda zone: zone.decision.certainty, default=None)
 

@@ -305,7 +305,6 @@ def _grown_by_one(mask: Bools) -> Bools:
 
 
 def _mean(values: Singles, rectangle: Rectangle) -> float:
-    """Return the mean of the values inside a rectangle."""
     corners = np.array(rectangle.corners())
     height, width = values.shape
     left, top = np.clip(np.floor(corners.min(axis=0)), 0, (width - 1, height - 1)).astype(int)

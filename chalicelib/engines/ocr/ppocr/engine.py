@@ -106,7 +106,6 @@ class PpOcr:
     def _recognised(
         self, image: Image.Image, quads: Sequence[Quad], check: CancelCheck
     ) -> list[RecognisedText]:
-        """Recognise areas of an image."""
         widths = [crop_width(quad) for quad in quads]
         return self._recogniser.read(widths, lambda index: cut_crop(image, quads[index]), check)
 

@@ -237,7 +237,6 @@ def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float)
 
 
 def _outside(pieces: Sequence[TextLine], found: Sequence[FilledGrid]) -> list[TextLine]:
-    """Return the pieces that are not in a table."""
     taken = {id(piece) for filled in found for piece in filled.lines()}
     taken |= {id(piece) for filled in found for piece in pieces_inside(pieces, filled.grid.box)}
     return [piece for piece in pieces if id(piece) not in taken]

@@ -98,7 +98,6 @@ def _continues_table(known: WholeTable, before: PagePart, part: PagePart) -> boo
 
 
 def _columns(table: Table) -> int:
-    """Return the number of columns of a table."""
     return max((cell.column + cell.column_span - 1 for cell in table.cells), default=0)
 
 
@@ -155,7 +154,6 @@ def _texts(table: Table, rows: int) -> list[str]:
 
 
 def _last_row(table: Table) -> int:
-    """Return the number of the last row."""
     return max((cell.row + cell.row_span - 1 for cell in table.cells), default=0)
 
 

@@ -113,7 +113,6 @@ def _pair_share(filled: FilledGrid) -> float:
 
 
 def _column_texts(filled: FilledGrid, column: int) -> list[str]:
-    """Return the texts of one column."""
     return [
         text_of(lines)
         for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)

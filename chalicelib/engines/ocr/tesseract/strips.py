@@ -52,7 +52,6 @@ class Sheet:
         return [self._line(number, group) for number, group in enumerate(found)]
 
     def _line(self, number: int, words: list[Word]) -> TextLine | None:
-        """Return the line of one area."""
         if not words:
             return None
         quad = self._quads[number]

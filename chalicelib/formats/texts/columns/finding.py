@@ -335,7 +335,6 @@ class ColumnFinder:
         return max(survey.width, len(names), 2)
 
     def _asked_columns(self, names: list[str], named: NamedColumns) -> Columns | None:
-        """Return the requested columns; None if no column is requested."""
         text, label = self._options.text_column, self._options.label_column
         if not text and not label:
             return None
@@ -372,7 +371,6 @@ class ColumnFinder:
         return at
 
     def _is_header(self, names: list[str], columns: Columns | None, width: int) -> bool:
-        """Return whether the first row is a header."""
         asked = [
             *split_columns(names, self._options.text_column),
             *split_columns(names, self._options.label_column),
