@@ -21,6 +21,7 @@ class Record(msgspec.Struct, rename="camel", kw_only=True, dict=True, omit_defau
     @property
     def raw(self) -> dict[str, Any]:
         """The JSON object as received, including members that this version does not know."""
+        # A record that the caller made has no received object.
         found: dict[str, Any] = self.__dict__.get("raw_members") or msgspec.to_builtins(self)
         return found
 
@@ -41,6 +42,7 @@ def decode(members: dict[str, Any], kind: type[T]) -> T:
     """
     _prepare(kind)
     record = msgspec.convert(members, kind)
+    # Not a member, so that comparisons and `repr` show only the declared ones.
     record.__dict__["raw_members"] = members
     return record
 

@@ -16,6 +16,7 @@ class PresageError(Exception):
     """Base class of all errors of this library. Their texts never show an API key."""
 
     def __init__(self, message: str = "") -> None:
+        # Errors are logged, and a message may quote a header or URL of the call.
         super().__init__(hide_keys(message))
 
 
@@ -83,6 +84,7 @@ class ApiError(PresageError):
         """Seconds after which a retry may succeed; None if unknown."""
         self.raw: Mapping[str, Any] = raw or {}
         """The response as JSON. If `check` with `preview` fails, its `detail` has the columns."""
+        # Some messages repeat the detail already.
         super().__init__(f"{message} {detail}" if detail and detail not in message else message)
 
 

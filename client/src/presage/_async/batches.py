@@ -102,6 +102,7 @@ class AsyncBatchMaker:
         self, fields: dict[str, Any], file: File | None, progress: bool | None
     ) -> AsyncBatch:
         if file is None:
+            # The fields name a dataset instead.
             return await self._post(Request("POST", self._base, fields=fields))
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             sent = {**fields, **part.fields}

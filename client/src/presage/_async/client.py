@@ -20,6 +20,7 @@ from presage._requests import Request, members
 from presage._settings import credentials, credentials_from_env
 from presage._version import __version__
 
+# Connecting takes a moment or fails; an answer of OCR or a large file may take a minute.
 TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
 
@@ -68,11 +69,13 @@ class AsyncPresage:
             profile: a profile of that file; if given, the environment variables are ignored.
             http: options of httpx.
         """
+        # Not by the constructor, which takes explicit credentials.
         client = cls.__new__(cls)
         client._begin(credentials_from_env(profile=profile), http)
         return client
 
     def _begin(self, who: Credentials, http: dict[str, Any] | None) -> None:
+        # The caller's options come last, so that they win over the defaults.
         settings: dict[str, Any] = {"timeout": TIMEOUT, **(http or {})}
         headers = {"User-Agent": f"presage-client/{__version__}"}
         self.transport: AsyncTransport = AsyncTransport(
@@ -83,6 +86,7 @@ class AsyncPresage:
         self.keys: AsyncKeys = AsyncKeys(self.transport)
         self.language: AsyncLanguage = AsyncLanguage(self.transport, self.uploads)
         self.vision: AsyncVision = AsyncVision(self.transport, self.uploads)
+        # Each family refers to the other one, so both must exist first.
         self.language.sibling, self.vision.sibling = self.vision, self.language
 
     async def whoami(self) -> records.Account:
@@ -101,6 +105,7 @@ class AsyncPresage:
 
     async def deletion(self, deletion_id: str) -> records.Deletion:
         """Fetch the state of a deletion."""
+        # Deletions of both families are found below each of them.
         request = Request("GET", f"/v2/language/deletion/{deletion_id}")
         return await self.transport.record(request, records.Deletion)
 

@@ -52,12 +52,14 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
             self.refresh,
             lambda seen: seen.status_msg != "UPLOADING",
             title=f"Reading {self.name}",
+            # Datasets have no progress member, so the bar only shows that it is not over.
             share=lambda _: None,
             timeout=timeout,
             progress=progress,
         )
         if read.status_msg.startswith("FAILED"):
             raise JobFailedError(
+                # The status of a failure is "FAILED: " with the cause, or only "FAILED".
                 read.status_msg.partition(": ")[2] or read.status_msg,
                 code="upload_failed",
                 request_id=request_id(self),
@@ -175,6 +177,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         Raises:
             JobFailedError: the upload failed.
         """
+        # Refused before anything is sent, because the option could have no effect.
         if not (wait or keep_failed):
             raise ValueError("keep_failed=False needs wait=True: only then is a failure seen.")
         sent = {
@@ -264,6 +267,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         """Create a dataset without examples, with the given labels and their descriptions."""
         fields = {"name": name, "type": type, "language": language}
         fields["labelDescriptions"] = _described(label_descriptions)
+        # The API takes labels as one text with commas between.
         fields["labels"] = ",".join(labels) if labels else None
         request = Request("POST", self._base, fields=fields)
         return self._bound(await self._transport.record(request, AsyncDataset))

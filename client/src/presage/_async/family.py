@@ -22,6 +22,7 @@ class AsyncFamilyBase(ABC, Generic[ResultT_co]):
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         self.transport = transport
         self.uploads = uploads
+        # Until the client sets it, for a family that is used alone.
         self.sibling: AsyncFamilyBase = self
         """The other family, because lists of models contain those of both families."""
 

@@ -103,6 +103,7 @@ class BatchMaker:
         self, fields: dict[str, Any], file: File | None, progress: bool | None
     ) -> Batch:
         if file is None:
+            # The fields name a dataset instead.
             return self._post(Request("POST", self._base, fields=fields))
         with self._family.uploads.attached(file, "data", "path", progress) as part:
             sent = {**fields, **part.fields}

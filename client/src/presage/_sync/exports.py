@@ -115,6 +115,7 @@ def _save(
     ended = export.wait(progress=progress)
     if ended.url is None:
         raise PresageError(f"The export {export.id} has no file: it is {ended.status}.")
+    # The size of the file is only for the progress bar.
     return save(export.family.transport, ended.url, ended.bytes or 0, file, progress)
 
 

@@ -45,6 +45,7 @@ T = TypeVar("T", bound=Record)
 _OCR_RESULTS: dict[str, type[OcrResult]] = {
     "text": records.TextResult,
     "contact": records.ContactResult,
+    # These two have methods beyond the members of the record.
     "table": TableResult,
     "form": FormResult,
 }
@@ -293,6 +294,7 @@ class Vision(Family[Prediction | Detection]):
                 pages).
         """
         fields = {"modelId": "OCRModel", "task": task, **api_fields(options, OcrOptions)}
+        # For a task that only a later service knows, the members of texts are the least assumption.
         kind = _OCR_RESULTS.get(task, records.TextResult)
         return self._post_each("ocr", document, fields, kind)
 
@@ -313,6 +315,7 @@ class Vision(Family[Prediction | Detection]):
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
         """Post one image to `path`."""
+        # The service takes only PNG and JPEG, and smaller files as examples than in uploads.
         source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
         try:
             members = {**fields, "name": name}

@@ -23,6 +23,7 @@ class FamilyBase(ABC, Generic[ResultT_co]):
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         self.transport = transport
         self.uploads = uploads
+        # Until the client sets it, for a family that is used alone.
         self.sibling: FamilyBase = self
         """The other family, because lists of models contain those of both families."""
 

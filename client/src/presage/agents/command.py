@@ -52,6 +52,7 @@ def mcp(
     if not http:
         server.run("stdio")
         return
+    # New at each start: other programs of this machine can reach the port, too.
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     try:
         listener = socket.create_server((HOST, port))
@@ -59,6 +60,7 @@ def mcp(
         raise ConfigurationError(
             f"Port {port} of {HOST} cannot be used ({error.strerror}): choose one with --port."
         ) from error
+    # On stderr, because stdout may be read by a program.
     note(f"http://{HOST}:{listener.getsockname()[1]}/mcp")
     note(f"Authorization: Bearer {token}")
     serve_http(server, listener, token)

@@ -66,6 +66,7 @@ class Tools:
             for family in (self._client.language, self._client.vision)
             async for model in family.models.list()
         ]
+        # Each family is sorted already, but not both together.
         found.sort(key=lambda model: model.created_at, reverse=True)
         return answers.ModelList(models=found)
 
@@ -155,6 +156,7 @@ class Tools:
 
         Each text counts as one prediction. Needs a key of scope `all`.
         """
+        # As JSON Lines, because a text may contain line breaks and delimiters.
         lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
         batch = await self._client.language.rankings.create(
             model_id, io.BytesIO(lines.encode()), count=count, name="label_next", progress=False
@@ -195,6 +197,7 @@ class Tools:
     async def card(self, model_id: str) -> str:
         """Return the card of a model as JSON. Needs a key of scope `all`."""
         model = await self._client.language.models.get(model_id)
+        # The card as received, so that agents also see members that are newer than this version.
         return json.dumps((await model.card()).to_dict(), ensure_ascii=False)
 
 

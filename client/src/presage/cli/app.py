@@ -65,6 +65,7 @@ for command in (
 def _print_version(is_asked: bool) -> None:
     if is_asked:
         say(f"presage {__version__}")
+        # Ends the command before its arguments are checked.
         raise typer.Exit
 
 
@@ -102,6 +103,7 @@ def login(
     if api_key_file is not None:
         if email is not None or key_file is not None:
             raise ConfigurationError("Pass --api-key-file, or --email and --key-file.")
+        # Later calls may be made from another folder.
         place = _absolute(api_key_file)
         with Presage(url, api_key=read_api_key(place)) as service:
             made = Login(url, service.whoami().email, api_key_file=place)
@@ -109,6 +111,7 @@ def login(
         email = typer.prompt("Email") if email is None else email
         place = _absolute(typer.prompt("Key file") if key_file is None else key_file)
         with Presage(url, email, place) as service:
+            # One call with the key, so that a wrong login is not saved.
             service.usage()
         made = Login(url, email, place)
     path = save_login(made, profile=chosen_profile())

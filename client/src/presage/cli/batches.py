@@ -64,6 +64,7 @@ def run(
 ) -> None:
     """Predict the texts, images or documents of a file, and download the result."""
     progress = shows_progress(quiet)
+    # Before the batch is created, which would use up predictions.
     if output is not None and output.exists() and not force:
         raise PresageError(f"{output} already exists: --force overwrites it.")
     with client() as service:
@@ -87,6 +88,7 @@ def run(
 def list_batches(as_json: Json = False) -> None:
     """List your batches, newest first."""
     with client() as service:
+        # The API lists batches by family.
         families = (service.language, service.vision)
         found = [batch for family in families for batch in family.batches.list()]
     found.sort(key=lambda batch: batch.created_at, reverse=True)
@@ -150,6 +152,7 @@ def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
     try:
         is_text = find_model(service, model_id).model_type.startswith("text")
     except NotFoundError:
+        # Prebuilt models are not in the list of the account's models.
         is_text = not (Path(file).is_dir() or file.casefold().endswith(".zip"))
     return service.language if is_text else service.vision
 
@@ -179,7 +182,9 @@ def _table_fields(file: str, output: Path | None, fields: dict[str, Any]) -> dic
         raise PresageError(
             f"{output} ends in .{kind}, and --set format is {asked}: use one of them."
         )
+    # The query of a URL may contain dots, too.
     name = urlsplit(file).path if "://" in file else file
+    # Only tables have columns that can be repeated in the result.
     is_table = kind != "jsonl" and not name.casefold().endswith((".jsonl", ".json"))
     return {"format": kind, "columns": fields.get("columns", "input" if is_table else None)}
 

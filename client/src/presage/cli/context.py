@@ -44,6 +44,7 @@ def families(service: Presage) -> tuple[Family, Family]:
 
 def find_dataset(service: Presage, dataset_id: int) -> Dataset:
     """Return a dataset of either family."""
+    # An id does not show its family, so both are searched.
     language, vision = families(service)
     try:
         return language.datasets.get(dataset_id)
@@ -53,6 +54,7 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 
 def find_model(service: Presage, model_id: str) -> Model:
     """Return a model by its id; the family does not matter."""
+    # The API finds models of both families below each of them.
     return service.language.models.get(model_id)
 
 
@@ -68,6 +70,7 @@ def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[
         name, equals, text = item.partition("=")
         if not name or not equals:
             raise typer.BadParameter(f"write NAME=VALUE, not {item!r}", param_hint=option)
+        # Options are written with hyphens, and members with underscores.
         snake = name.replace("-", "_")
         if snake not in known:
             names = ", ".join(sorted(one.replace("_", "-") for one in known))
@@ -78,6 +81,7 @@ def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[
 
 def value(text: str | bool) -> Any:
     """Convert the text of an option to a number or boolean if it is one."""
+    # An option without a value is a boolean already.
     if isinstance(text, bool):
         return text
     if text in ("true", "false"):
@@ -89,4 +93,5 @@ def value(text: str | bool) -> Any:
 
 def shows_progress(quiet: bool) -> bool | None:
     """Return the argument `progress` of the client: False with --quiet, otherwise None."""
+    # None lets the client show bars on a terminal only.
     return False if quiet else None

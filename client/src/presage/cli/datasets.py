@@ -110,6 +110,7 @@ def describe_labels(
     as_json: Json = False,
 ) -> None:
     """Describe labels of a dataset of texts, for trainings with few examples."""
+    # Checked before anything is sent, so that no label is described without the others.
     wrong = next((item for item in items if "=" not in item), None)
     if wrong is not None:
         raise typer.BadParameter(f"{wrong!r} has no '='. Write LABEL=DESCRIPTION.")
@@ -308,12 +309,14 @@ def browse(
         found = dataset.browse(
             label_id=label_id, source=source, suspects_of=suspects_of, contains=contains
         )
+        # Printed as they arrive, so that a pipe such as `head` can end the search early.
         for example in islice(found, most):
             show(example, [_example_line(example)], as_json=as_json)
 
 
 def _label_id(dataset: Dataset, name: str) -> int:
     for label in dataset.labels:
+        # The API filters by id, which users rarely know.
         if label.name == name:
             return label.id
     known = ", ".join(label.name for label in dataset.labels[:10])

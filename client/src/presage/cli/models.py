@@ -51,6 +51,7 @@ def list_models(
     as_json: Json = False,
 ) -> None:
     """List all your models, or those of a dataset."""
+    # The API filters only the list of all models.
     if dataset_id is not None and (name or status):
         raise typer.BadParameter(
             "these filters cannot be combined with a dataset", param_hint="--name, --status"
@@ -159,6 +160,7 @@ def check(
     """Check that a model answers often enough at a target precision; otherwise exit with 1."""
     with client() as service:
         found = service.language.models.card(model_id)
+    # For pipelines: the exit status says whether a new model may be used.
     lines, passes = check_coverage(found, precision, coverage)
     show(found.thresholds, lines, as_json=as_json)
     if not passes:
@@ -183,6 +185,7 @@ def evaluation(
         pages = service.language.models.evaluation(
             model_id, expected=expected, predicted=predicted, is_right=False if wrong else None
         )
+        # Pages are fetched one by one, so no more are requested than are shown.
         found = list(islice(pages, most))
     rows = [
         (
@@ -210,6 +213,7 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
     lines = [f"{members['name']}  ({members['modelId']}, {members['language']})"]
     if "testAccuracy" in metrics:
         lines.append(f"accuracy on held-out examples: {_metric(metrics['testAccuracy'])}")
+    # Only multi-label models have an accuracy for each label.
     if "testAccuracies" in metrics:
         lines += _label_lines(metrics, members["engine"])
     if "meanAveragePrecision" in metrics:

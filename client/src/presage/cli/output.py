@@ -35,6 +35,7 @@ def _write(text: str) -> None:
 def plain(value: Any) -> Any:
     """Convert records to JSON values, as the service sent them."""
     if isinstance(value, Record):
+        # Not the declared members, which may be fewer than the service sent.
         return value.raw
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
@@ -54,6 +55,7 @@ def show(value: Any, text: Iterable[str], *, as_json: bool) -> None:
 
 def say(line: str) -> None:
     """Print a line for people; control characters become replacement characters."""
+    # A text of a dataset could otherwise control the terminal.
     shown = "".join(
         sign if sign.isprintable() or sign == "\t" else "\N{REPLACEMENT CHARACTER}" for sign in line
     )
@@ -68,6 +70,7 @@ def note(line: str) -> None:
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
     """Return the lines of a table; its last column is not padded."""
     cells = [list(heads), *([str(cell) for cell in row] for row in rows)]
+    # Spaces after the last column would only wrap lines on a narrow terminal.
     widths = [max(len(row[column]) for row in cells) for column in range(len(heads) - 1)]
     return [
         "  ".join([cell.ljust(width) for cell, width in zip(row, widths, strict=False)] + row[-1:])

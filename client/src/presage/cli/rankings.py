@@ -44,6 +44,7 @@ def rank(
 ) -> None:
     """Choose the texts or images of a file that are most worth labelling."""
     progress = shows_progress(quiet)
+    # Before the ranking is created, which would use up predictions.
     if output is not None and output.exists() and not force:
         raise PresageError(f"{output} already exists: --force overwrites it.")
     is_csv = output is not None and output.suffix.casefold() == ".csv"
@@ -77,4 +78,5 @@ def _cells(line: dict[str, Any]) -> tuple[Any, ...]:
     suggestion = line.get("suggestion")
     shown = "none" if suggestion is None else f"{suggestion} {line['confidence']:.2f}"
     sample = line.get("text") or line.get("id") or f"row {line['row']}"
+    # A line break of the text would break the table.
     return line["rank"], line["reason"], shown, " ".join(str(sample).split())

@@ -26,6 +26,7 @@ def check_coverage(card: Card, precision: float, coverage: float) -> tuple[list[
         ConfigurationError: the card has no thresholds, or none for this precision.
     """
     found = _found(card)
+    # Not exact equality, because the option is parsed from decimal text.
     chosen = [one for one in found if abs(one.precision - precision) < 1e-9]
     if not chosen:
         known = ", ".join(f"{value:.2f}" for value in sorted({one.precision for one in found}))

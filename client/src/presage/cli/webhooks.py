@@ -29,6 +29,7 @@ def create(
     """Create a webhook. Its signing secret is shown only once."""
     with client() as service:
         made = service.webhooks.create(url, events)
+    # The service does not show the secret again.
     show(made, [f"webhook {made.id}", f"secret {made.secret}"], as_json=as_json)
 
 
