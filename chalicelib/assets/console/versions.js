@@ -37,7 +37,7 @@ export function Versions({ variables, trainedAt, onServed }) {
               <td>${when(one.createdAt)}</td>
               <td>${number(one.examples)}</td>
               <td>
-                ${compared[one.version] ? difference(compared[one.version]) : (one.notServedBecause ?? "")}
+                ${compared[one.version] ? difference(compared[one.version]) : reason(one)}
               </td>
               <td class="row">
                 ${
@@ -62,6 +62,10 @@ export function Versions({ variables, trainedAt, onServed }) {
 }
 
 const points = (share) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;
+
+function reason({ notServedBecause, servedBecause }) {
+  return notServedBecause ?? servedBecause ?? "";
+}
 
 function difference({ accuracies, differenceLow, differenceHigh, examples }) {
   return t("versions.points", {

@@ -31,6 +31,8 @@ class ModelVersion:
     algorithm: str | None = None
     not_served_because: str = ""
     """Why the version was not served after its training; empty if it was served."""
+    served_because: str = ""
+    """Why it was served without the comparison that the training asked for; otherwise empty."""
     is_adjusted: bool = False
     """Whether the version was adjusted to texts of users instead of trained."""
     bytes: int | None = None
@@ -116,6 +118,7 @@ def dump_versions(versions: KeptVersions) -> dict[str, Any]:
                 "examples": one.examples,
                 "algorithm": one.algorithm,
                 "notServed": one.not_served_because,
+                "served": one.served_because,
                 "isAdjusted": one.is_adjusted,
                 "bytes": one.bytes,
             }
@@ -134,7 +137,8 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
             examples=one["examples"],
             algorithm=one["algorithm"],
             not_served_because=one["notServed"],
-            # Rows of older versions lack it.
+            # Rows of older versions lack these.
+            served_because=one.get("served", ""),
             is_adjusted=one.get("isAdjusted", False),
             bytes=one.get("bytes"),
         )

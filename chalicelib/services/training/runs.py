@@ -18,7 +18,7 @@ from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.imported_model import described
 from chalicelib.domain.jobs.messages import TrainJob
-from chalicelib.domain.models.comparison import compare
+from chalicelib.domain.models.comparison import LEAST_COMMON, compare
 from chalicelib.domain.models.evaluation import evaluation_document
 from chalicelib.domain.models.learning import Adjuster, Importer, LearnedModel, Learner, RunControl
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
@@ -184,9 +184,9 @@ class TrainingRunService:
             created_at=self._clock(),
             examples=stats.examples,
             algorithm=model.request.algorithm,
-            not_served_because=self._why_not_served(model, learned),
             is_adjusted=model.request.adjustment is not None,
             bytes=len(learned.artifact),
+            **self._decide_serving(model, learned),
         )
         counted = self._stores.capacity.read_version(model.account_id)
         ending = RunEnding(stats, self._used_versions(model))
@@ -204,21 +204,25 @@ class TrainingRunService:
         journal.training_done(model.model_id, model.type, stats.total_seconds)
         self._emit(model, "training.succeeded")
 
-    def _why_not_served(self, model: Model, learned: LearnedModel) -> str:
-        """Return why the new version is not served; "" if it is served."""
-        if not model.request.serves_if_better or learned.evaluation is None:
-            return ""
+    def _decide_serving(self, model: Model, learned: LearnedModel) -> dict[str, str]:
+        """Return why `if-better` does not serve the new version, or serves it uncompared."""
         current = self._stores.models.find(model.account_id, model.model_id)
-        served = current and self._stores.model_files.evaluation(current)
+        if not model.request.serves_if_better or current is None or not current.version:
+            return {}
+        served, new = self._stores.model_files.evaluation(current), learned.evaluation
         # A retraining on wrong labels hardly changes the answers, but no longer fits its labels.
-        found = served and compare(served, learned.evaluation, by_own_labels=True)
-        if not found or not found.is_worse:
-            return ""
-        return (
+        found = compare(served, new, by_own_labels=True) if served and new else None
+        if found is None:
+            common = f"The versions have fewer than {LEAST_COMMON} held-out examples in common"
+            return {"served_because": f"{common}, so they were not compared."}
+        if not found.is_worse:
+            return {}
+        reason = (
             f"On {found.examples} common examples the accuracy changed from "
             f"{found.first_accuracy:.3f} to {found.second_accuracy:.3f}, each on the labels of its "
             f"training (95 % interval of the difference {found.low:+.3f} to {found.high:+.3f})."
         )
+        return {"not_served_because": reason}
 
     def _used_versions(self, model: Model) -> frozenset[str]:
         """Return the folders of the versions that running batches and exports use."""

@@ -336,8 +336,7 @@ WORDS: Mapping[str, str] = {
     "advice": "What would improve the model most, at most three entries; not for detection.",
     "AdviceRecord.code": "`mergeLabels`, `moreExamples`, `cutTexts`, `userWording` or others.",
     "AdviceRecord.message": "What to do, and why.",
-    "expectedGain": "Expected gain of the accuracy, or of the mean average precision of "
-    "`image-multi-label` models, from out-of-fold answers.",
+    "expectedGain": "Out-of-fold gain of accuracy (`image-multi-label`: average precision).",
     "thresholds": "Thresholds for target precisions, from out-of-fold answers; not for detection.",
     "TargetThresholdRecord.precision": "Target precision of the answers at or above the threshold.",
     "TargetThresholdRecord.threshold": "Lowest probability that reaches it; null if none does.",
@@ -387,6 +386,7 @@ WORDS: Mapping[str, str] = {
     "ModelVersionRecord.version": "Number of the version, from 1; never used again.",
     "ModelVersionRecord.isServed": "Whether predictions without `modelVersion` use it.",
     "ModelVersionRecord.notServedBecause": "Why the training did not serve it (`if-better`).",
+    "ModelVersionRecord.servedBecause": "Why `if-better` served it without a comparison.",
     "ModelVersionRecord.metrics": "The metrics of its card, with 95 % intervals.",
     "ComparisonRecord.versions": "The two versions, in the order of the call.",
     "ComparisonRecord.accuracies": "Fraction of the common examples that each version gets right.",

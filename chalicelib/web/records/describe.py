@@ -430,6 +430,7 @@ def model_version(view: VersionView) -> ModelVersionRecord:
         metrics=view.metrics,
         algorithm=one.algorithm or UNSET,
         not_served_because=one.not_served_because or UNSET,
+        served_because=one.served_because or UNSET,
     )
 
 

@@ -97,6 +97,7 @@ class ModelVersionRecord(msgspec.Struct, rename="camel"):
     metrics: dict[str, Any]
     algorithm: str | UnsetType = UNSET
     not_served_because: str | UnsetType = UNSET
+    served_because: str | UnsetType = UNSET
     object: Literal["modelVersion"] = "modelVersion"
 
 

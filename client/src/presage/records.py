@@ -355,6 +355,7 @@ class ModelVersion(Record, kw_only=True):
     metrics: dict[str, Any]
     algorithm: str | None = None
     not_served_because: str | None = None
+    served_because: str | None = None
     object: str = "modelVersion"
 
 

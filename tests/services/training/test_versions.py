@@ -118,11 +118,13 @@ def test_model_of_an_earlier_release_has_one_version(world: World) -> None:
     assert [one.number for one in found.versions.kept] == [1, 2]
 
 
-@pytest.mark.parametrize(("answers", "is_served"), [("+" * 40, True), ("+" * 36 + "-" * 4, False)])
+@pytest.mark.parametrize(
+    ("answers", "is_served"), [("+" * 40, True), ("+" * 36 + "-" * 4, False), ("-" * 19, True)]
+)
 def test_worse_version_is_not_served(
     world: World, monkeypatch: pytest.MonkeyPatch, answers: str, is_served: bool
 ) -> None:
-    """With `if-better` a version that may be worse than the tolerance is stored, not served."""
+    """With `if-better` a version that may be worse is not served; without a pair it says so."""
     model = world.model(world.dataset(ROWS), TrainRequest(epochs=2))
     learner = world.container.training_runs._learners["language"]
     learn = learner.learn
@@ -140,3 +142,4 @@ def test_worse_version_is_not_served(
     newest = model.versions.kept[-1]
     assert (newest.number, model.version == newest.folder) == (2, is_served)
     assert ("common examples" in newest.not_served_because) == (not is_served)
+    assert ("fewer than 20" in newest.served_because) == (len(answers) < 20)

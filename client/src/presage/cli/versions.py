@@ -26,7 +26,7 @@ def versions(model_id: ModelId, as_json: Json = False) -> None:
             "yes" if one.is_served else "",
             str(one.examples),
             one.created_at,
-            one.not_served_because or "",
+            one.not_served_because or one.served_because or "",
         )
         for one in found
     ]
