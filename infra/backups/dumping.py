@@ -56,7 +56,14 @@ _PLAIN = Access()
 
 def dumped_names(settings: Settings, with_keys: bool = False) -> set[str]:
     """Return the full names of the tables and of the bucket that a dump copies."""
-    return {settings.bucket, *(table.name for table in _in_order(settings, with_keys))}
+    return {settings.bucket, *(table.name for _, table in _in_order(settings, with_keys))}
+
+
+def tables_by_name(settings: Settings) -> dict[str, TableResource]:
+    """Return the tables of a stack by their short names."""
+    # Without the stack's prefix, so that the rows can be restored into another stack.
+    prefix = f"{settings.name}-"
+    return {table.name.removeprefix(prefix): table for table in table_resources(settings)}
 
 
 def dump(
@@ -85,11 +92,13 @@ def dump(
             known |= _by_key(objects.copy(clients.s3, settings.bucket, folder, known, progress))
         with access.pause_writes(clients):
             manifest = Manifest(settings.name, datetime.now(UTC).isoformat(timespec="seconds"))
-            for table in _in_order(settings, with_keys):
-                short = _short(table, settings)
-                is_same = short in before.tables and not access.has_changed(table.name)
-                pieces = None if is_same else access.read_pieces(clients, table)
-                _add_table(manifest, short, folder, before, pieces)
+            for short, table in _in_order(settings, with_keys):
+                if short in before.tables and not access.has_changed(table.name):
+                    manifest.tables[short] = before.tables[short]
+                    manifest.rows[short] = before.rows[short]
+                else:
+                    pieces = access.read_pieces(clients, table)
+                    manifest.set_table(short, [(folder.add(content), n) for content, n in pieces])
                 progress(f"{table.name}: {manifest.rows[short]} rows")
             if access.has_changed(settings.bucket):
                 known = _by_key(objects.copy(clients.s3, settings.bucket, folder, known))
@@ -107,28 +116,7 @@ def _by_key(items: Iterable[StoredObject]) -> dict[str, StoredObject]:
     return {item.key: item for item in items}
 
 
-def _in_order(settings: Settings, with_keys: bool) -> list[TableResource]:
+def _in_order(settings: Settings, with_keys: bool) -> list[tuple[str, TableResource]]:
     left_out = _LEFT_OUT if with_keys else (*_LEFT_OUT, KEYS)
-    kept = (t for t in table_resources(settings) if _short(t, settings) not in left_out)
-    return sorted(kept, key=lambda table: _LAST.count(_short(table, settings)))
-
-
-def _add_table(
-    manifest: Manifest,
-    short: str,
-    folder: BackupFolder,
-    before: Manifest,
-    pieces: Iterable[tuple[bytes, int]] | None,
-) -> None:
-    """Add a table's pieces to a manifest; if `pieces` is None, those of the previous dump."""
-    if pieces is None:
-        manifest.tables[short], manifest.rows[short] = before.tables[short], before.rows[short]
-        return
-    added = [(folder.add(content), count) for content, count in pieces]
-    manifest.tables[short] = [name for name, _ in added]
-    manifest.rows[short] = sum(count for _, count in added)
-
-
-def _short(table: TableResource, settings: Settings) -> str:
-    # Without the stack's prefix, so that the rows can be restored into another stack.
-    return table.name.removeprefix(f"{settings.name}-")
+    kept = (item for item in tables_by_name(settings).items() if item[0] not in left_out)
+    return sorted(kept, key=lambda item: _LAST.count(item[0]))

@@ -66,6 +66,11 @@ class Manifest:
     objects: list[StoredObject] = field(default_factory=list)
     """The bucket's objects in the order of their keys."""
 
+    def set_table(self, short: str, pieces: list[tuple[str, int]]) -> None:
+        """Set the pieces of a table, each with its number of rows."""
+        self.tables[short] = [name for name, _ in pieces]
+        self.rows[short] = sum(count for _, count in pieces)
+
     def pieces(self) -> set[str]:
         """Return the names of all pieces."""
         named = {name for names in self.tables.values() for name in names}

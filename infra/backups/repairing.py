@@ -20,11 +20,10 @@ from chalicelib.stores.aws.counters import BASES
 from chalicelib.stores.datasets.datasets import load_counts
 from chalicelib.stores.examples.layouts import PLAIN, ChunkLayout, load_layout
 from infra.backups import tables
-from infra.backups.dumping import KEYS
+from infra.backups.dumping import KEYS, tables_by_name
 from infra.backups.folder import BackupError, BackupFolder, Manifest
 from infra.backups.replay import COUNTERS, DATASETS, DELETIONS, MODELS
 from infra.backups.tables import Item
-from infra.resources import table_resources
 
 ACCOUNTS, LABELS, EXAMPLES = "accounts", "labels", "examples"
 # Number of `#` in the key of a chunk, which has dataset, source and label.
@@ -76,10 +75,7 @@ class _Repair:
         self._folder = folder
         self._base = base
         self._previous = previous
-        self._keys = {
-            table.name.removeprefix(f"{settings.name}-"): table.key_names
-            for table in table_resources(settings)
-        }
+        self._keys = {name: table.key_names for name, table in tables_by_name(settings).items()}
         self.damaged = {name for name in base.pieces() if not self._is_whole(name)}
         for name in self.damaged:
             folder.note_damage(name)
@@ -115,9 +111,8 @@ class _Repair:
             yield from tables.read_piece(self._folder.read(name))
 
     def _put(self, manifest: Manifest, short: str, rows: Iterable[Item]) -> None:
-        packed = [(self._folder.add(c), n) for c, n in tables.pieces(rows, self._keys[short])]
-        manifest.tables[short] = [name for name, _ in packed]
-        manifest.rows[short] = sum(count for _, count in packed)
+        packed = tables.pieces(rows, self._keys[short])
+        manifest.set_table(short, [(self._folder.add(content), n) for content, n in packed])
 
     def _take_table(self, manifest: Manifest, short: str) -> None:
         """Add a table's undamaged rows to the manifest, and older versions of lost rows."""

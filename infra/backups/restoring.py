@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from chalicelib.config import Settings
 from chalicelib.stores.aws.clients import Clients
 from infra.backups import objects, replay, tables
-from infra.backups.dumping import KEYS
+from infra.backups.dumping import KEYS, tables_by_name
 from infra.backups.folder import BackupError, BackupFolder, Manifest, StoredObject
 from infra.backups.replay import DATASETS, MODELS, Owners
 from infra.backups.tables import Item
-from infra.resources import TableResource, table_resources
+from infra.resources import TableResource
 
 Progress = Callable[[str], None]
 # Tables whose rows make rows of other tables visible.
@@ -69,13 +69,13 @@ def restore(
     """
     manifest = _verified_manifest(folder)
     clients = Clients(settings)
-    resources = resources_of(settings)
+    resources = tables_by_name(settings)
     check_names(manifest, resources)
     if not is_replacing:
         _check_empty(clients, settings, resources.values())
     kept = {name: list(tables.scan(clients.dynamodb, resources[name].name)) for name in replay.KEPT}
     if is_replacing:
-        _clear(clients, settings, resources.values())
+        _clear(clients, settings, resources)
     restored = Restored(manifest, lambda short: _rows(folder, manifest, short), kept)
     objects.put_all(clients.s3, settings.bucket, folder, restored.objects)
     progress(f"{settings.bucket}: {len(restored.objects)} objects")
@@ -105,11 +105,6 @@ def _in_order(resources: Mapping[str, TableResource]) -> list[str]:
     return [*(name for name in resources if name not in _LAST), *_LAST]
 
 
-def resources_of(settings: Settings) -> dict[str, TableResource]:
-    """Return the tables of a stack by their short names."""
-    return {_short(table, settings): table for table in table_resources(settings)}
-
-
 def check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> None:
     """Raise BackupError if this version does not know a table of the backup."""
     unknown = sorted(set(manifest.tables) - set(resources))
@@ -134,17 +129,13 @@ def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableReso
         )
 
 
-def _clear(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
+def _clear(clients: Clients, settings: Settings, found: Mapping[str, TableResource]) -> None:
     """Delete all rows and objects, beginning with the rows that make others visible."""
     # Deletions and counters stay, so that a restore that was interrupted can be repeated.
     order = {name: place for place, name in enumerate(reversed(_LAST))}
-    cleared = [table for table in found if _short(table, settings) not in replay.KEPT]
-    for table in sorted(cleared, key=lambda table: order.get(_short(table, settings), len(order))):
-        keys = table.key_names
-        rows = list(tables.scan(clients.dynamodb, table.name))
-        tables.delete(clients.dynamodb, table.name, rows, keys)
+    cleared = [short for short in found if short not in replay.KEPT]
+    for short in sorted(cleared, key=lambda short: order.get(short, len(order))):
+        name, keys = found[short].name, found[short].key_names
+        rows = list(tables.scan(clients.dynamodb, name))
+        tables.delete(clients.dynamodb, name, rows, keys)
     objects.delete_all(clients.s3, settings.bucket)
-
-
-def _short(table: TableResource, settings: Settings) -> str:
-    return table.name.removeprefix(f"{settings.name}-")

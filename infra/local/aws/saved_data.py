@@ -22,8 +22,9 @@ from moto.s3.models import FakeKey, s3_backends
 
 from chalicelib.config import Settings
 from infra.backups import replay, tables
+from infra.backups.dumping import tables_by_name
 from infra.backups.folder import BackupError, BackupFolder, Manifest, StoredObject
-from infra.backups.restoring import Restored, check_names, resources_of
+from infra.backups.restoring import Restored, check_names
 from infra.backups.tables import Item
 from infra.local.aws.item_calls import wire
 from infra.local.events import ACCOUNT
@@ -77,7 +78,7 @@ class SavedData:
             raise BackupError(f"{self._folder.path} has no manifest, its parts cannot be restored.")
         if manifest is None or not manifest.tables:
             return ""
-        resources = resources_of(self._settings)
+        resources = tables_by_name(self._settings)
         check_names(manifest, resources)
         with ThreadPoolExecutor(_THREADS) as threads:
             saved = self._read_pieces(manifest, threads)
