@@ -142,10 +142,8 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
     return float(ranked[int(np.argmax(f1))])
 
 
-def precision_recall_curve(
-    probabilities: Floats, truth: Ints, points: int = CURVE_POINTS
-) -> PrecisionRecallCurve:
-    """Return the micro-averaged precision-recall curve, at most `points` along recall.
+def precision_recall_curve(probabilities: Floats, truth: Ints) -> PrecisionRecallCurve:
+    """Return the micro-averaged precision-recall curve, at most CURVE_POINTS along recall.
 
     Thresholds ascend strictly; the curve is empty without examples.
     """
@@ -155,7 +153,7 @@ def precision_recall_curve(
     is_true = np.zeros(probabilities.shape, bool)
     is_true[np.arange(len(truth)), truth] = True
     chosen = np.sort(scores[is_true.ravel()])
-    picks = np.linspace(0, len(chosen) - 1, min(points, len(chosen))).round().astype(int)
+    picks = np.linspace(0, len(chosen) - 1, min(CURVE_POINTS, len(chosen))).round().astype(int)
     thresholds = np.unique(chosen[picks])
     ranked = np.sort(scores)
     answered = len(ranked) - np.searchsorted(ranked, thresholds, "left")

@@ -95,7 +95,7 @@ def checked_labels(value: str | None, dataset_type: str) -> tuple[str, ...]:
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def checked_text(document: str, parameter: str = "document") -> str:
+def checked_text(document: str) -> str:
     """Check a text; return it unchanged.
 
     Raises:
@@ -104,17 +104,17 @@ def checked_text(document: str, parameter: str = "document") -> str:
     """
     if not document or document.isspace():
         raise MissingParameter(
-            parameter, f"The '{parameter}' parameter is required and must hold more than spaces."
+            "document", "The 'document' parameter is required and must hold more than spaces."
         )
     if len(document) > MAX_TEXT_CHARACTERS:
         raise InvalidParameter(
-            parameter,
+            "document",
             f"it has {len(document)} characters, the limit is {MAX_TEXT_CHARACTERS}; shorten it.",
         )
     if "\x00" in document:
-        raise InvalidParameter(parameter, "it holds a NUL character; remove it.")
+        raise InvalidParameter("document", "it holds a NUL character; remove it.")
     if not document.isascii() and SURROGATE.search(document):
-        raise InvalidParameter(parameter, "it holds half of a surrogate pair; send valid UTF-8.")
+        raise InvalidParameter("document", "it holds half of a surrogate pair; send valid UTF-8.")
     return document
 
 

@@ -15,11 +15,10 @@ from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.ranking.vectors import short_vectors
-from chalicelib.engines.vision.backbone.pool import LITE2, read_uses
+from chalicelib.engines.vision.backbone.pool import read_uses
 from chalicelib.engines.vision.backbone.resizing import RECIPE
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration
 from chalicelib.engines.vision.multi_label.extractor import (
-    BACKBONES,
     LITE2_SIDE,
     NANODET_SIDE,
     MultiLabelExtractor,
@@ -54,11 +53,6 @@ class MultiLabelHeader:
     """Divisor of the shifted logits."""
     backbones: Mapping[str, str]
     """SHA-256 of each backbone's file, by name."""
-
-
-def backbones_of(block: int) -> tuple[str, ...]:
-    """Return the networks that a block of features needs."""
-    return (LITE2,) if block == EMBEDDING else BACKBONES
 
 
 class TrainedMultiLabel:

@@ -22,7 +22,7 @@ from chalicelib.engines.vision.linear_head.targets import ImageTargets
 from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 from chalicelib.engines.vision.multi_label import classifier
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration, fit_calibration
-from chalicelib.engines.vision.multi_label.extractor import DIMS
+from chalicelib.engines.vision.multi_label.extractor import BACKBONES, DIMS
 from chalicelib.engines.vision.multi_label.report import (
     MultiLabelFolds,
     average_precisions,
@@ -175,7 +175,7 @@ class MultiLabelTraining(LinearHeadTraining):
         artifact = self._artifact(calibration)
         facts = LinearCardFacts(
             engine="image-multi-label-linear",
-            backbones=backbone_records(self.backbones, classifier.backbones_of(BOTH)),
+            backbones=backbone_records(self.backbones, BACKBONES),
             artifact_sha256=hashlib.sha256(artifact).hexdigest(),
             details=self._details(calibration, folds),
             limits=limits(self),
@@ -207,8 +207,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return calibration, MultiLabelFolds(places, best_thresholds(shares, truth), shares, truth)
 
     def _artifact(self, calibration: SigmoidCalibration) -> bytes:
-        names = classifier.backbones_of(BOTH)
-        uses = {name: self.backbones.facts(name).sha256 for name in names}
+        uses = {name: self.backbones.facts(name).sha256 for name in BACKBONES}
         served = {**self.served(), "shifts": calibration.shifts, "present": self.targets.present}
         head = classifier.MultiLabelHeader(
             self.data.pictures.labels, BOTH, calibration.temperature, uses
