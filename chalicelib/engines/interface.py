@@ -164,7 +164,7 @@ class RejectionQuality:
     """
     background_texts: int = 0
     withheld_clusters: Interval | None = None
-    """Fraction rejected among training texts by models trained without texts similar to them.
+    """Fraction of training texts that are rejected by models trained without similar texts.
 
     None if the threshold was chosen without this measurement.
     """

@@ -18,7 +18,7 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
 @dataclass(frozen=True)
 class RunPart(PartWork):
-    """A part that is not finished yet."""
+    """An unfinished part of a training run."""
 
     name: str
     """Name of the object for vectors or features. A repeated part overwrites this object."""

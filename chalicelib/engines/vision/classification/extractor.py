@@ -26,7 +26,7 @@ class Look:
     """A part of a view that is given to the backbone separately."""
 
     share: float
-    """Width and height of the part, which is in the middle, as a fraction of the view's."""
+    """Side of the part, which is the middle of the view, as a fraction of the view's side."""
     side: int
     """Side of the square to which the part is scaled, in pixels."""
 
