@@ -1,7 +1,7 @@
 """Temperature scaling, which calibrates probabilities with one number.
 
 The temperature is fitted to out-of-fold logits, because a head is too confident on texts that it
-was trained on.
+was trained on. Logits are float, shape (texts, labels).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Metrics of predictions: confusion matrix, precision, recall, losses, calibration, intervals."""
+"""Metrics of predictions: confusion matrix, precision, recall, losses, calibration, intervals.
+
+Probabilities and scores are float, shape (examples, labels); true and predicted labels are indexes,
+int, shape (examples,); matrices are counts, int, shape (size, size).
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.int8]
+# Unless a docstring says otherwise: RGB, shape (height, width, 3), origin at the top left.
 Pixels = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Halves = npt.NDArray[np.float16]

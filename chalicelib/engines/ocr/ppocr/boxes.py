@@ -278,7 +278,7 @@ _LEAST_GROWN_SIDE = 5.0
 
 
 def text_rectangles(values: Singles) -> list[Rectangle]:
-    """Return rectangles, at most MOST_BOXES, around the lines in a map of text probabilities."""
+    """Return rectangles, at most MOST_BOXES, around lines in text probabilities (height, width)."""
     pieces = groups_of(_grown_by_one(values > _TEXT))
     found = []
     for index in pieces.largest(_LEAST_SIDE, MOST_BOXES):

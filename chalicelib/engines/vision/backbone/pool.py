@@ -69,7 +69,10 @@ class Backbone:
         self._options.only_execute_path_to_fetches = True
 
     def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Singles]:
-        """Return the requested outputs for a batch of images, float32, shape (images, ...)."""
+        """Return the requested outputs for a batch of images, float32, shape (images, ...).
+
+        The pixels have the shape (images, height, width, 3), and sides that are multiples of 32.
+        """
         results: list[Singles] = self._session.run(list(outputs), {"pixels": pixels}, self._options)
         return results
 

@@ -149,7 +149,11 @@ def dump(
     temperature: float,
     backbones: Mapping[str, str],
 ) -> bytes:
-    """Return the stored form of a model; equal parameters give equal bytes."""
+    """Return the stored form of a model; equal parameters give equal bytes.
+
+    `served` has `mean`, `whitening` and `values`, shape (1281, known): weights, then biases, of the
+    labels `present`, int, shape (known,).
+    """
     header = {
         "kind": KIND,
         "version": VERSION,

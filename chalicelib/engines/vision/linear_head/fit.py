@@ -1,6 +1,7 @@
 """Trains a head batch by batch. The state can be saved between any two batches.
 
 The order of images in an epoch depends only on the seed and the epoch number, so it is not saved.
+`places` are indexes of images, int, shape (n,).
 """
 
 from __future__ import annotations

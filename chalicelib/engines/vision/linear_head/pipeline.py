@@ -1,6 +1,6 @@
 """Fits one head: transforms features, fills their table, trains the head, predicts images.
 
-Each `step` takes about a second.
+Each `step` takes about a second. `places` are indexes of images, int, shape (n,).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Trains a model with a linear head: near-duplicates, split, epochs, folds, final head.
 
 Finished work can be saved between any two steps, and another process can resume. Tables of
-features are not saved but filled again.
+features are not saved but filled again. `places` are indexes of images, int,
+shape (n,).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Standardises features: subtracts the mean of each column and divides by its deviation."""
+"""Standardises features: subtracts the mean of each column and divides by its deviation.
+
+Features have the shape (rows, 2992), or (rows, 1280) for only the embedding.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +35,6 @@ def block_columns(features: Floats, block: int) -> Doubles:
     """Return the columns of a block.
 
     The columns of an embedding are replaced by their square roots, scaled to length 1.
-
-    Args:
-        features: shape (rows, 2992), or (rows, 1280) for only the embedding.
-        block: block of columns.
     """
     if block == POOLED:
         return features[:, EMBEDDING_DIMS:].astype(np.float64)

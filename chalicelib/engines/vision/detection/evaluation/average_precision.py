@@ -1,7 +1,7 @@
 """Computes precision and recall by score, average precision, and its confidence interval.
 
 Sources: Everingham et al. 2015, Pascal VOC, all-point average precision at IoU 0.5; Efron 1979,
-the bootstrap, percentile interval.
+the bootstrap, percentile interval. Boxes are in pixels, float64, shape (boxes, 4).
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def rescored(scores: Doubles, crops: Doubles) -> Doubles:
     """Combine the scores of boxes with the label probabilities of their crops.
 
     The result is sqrt(o x score)^(1-a) x (o x crop)^a. Here o is the box's highest score, and a is
-    CROP_SHARE.
+    CROP_SHARE. Scores and result are float64, shape (boxes, labels).
     """
     # The score that there is any object is that of its best label.
     thing = scores.max(axis=1, keepdims=True)

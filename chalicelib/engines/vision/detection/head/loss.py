@@ -24,7 +24,7 @@ _TINY = 1e-9
 def detection_loss(
     outputs: Floats, targets: CellTargets, labels: int, positives: float
 ) -> tuple[float, Floats]:
-    """Return the loss of one image, and its gradient with respect to the head's outputs."""
+    """Return the loss of an image and its gradient by the outputs (cells * cells, labels + 4)."""
     gradient = np.empty_like(outputs)
     gradient[:, labels:] = 0.0
     quality: Floats = np.zeros(len(targets))

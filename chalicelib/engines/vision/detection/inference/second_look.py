@@ -1,4 +1,7 @@
-"""The second look: crops detected boxes out of the image and classifies the crops."""
+"""The second look: crops detected boxes out of the image and classifies the crops.
+
+Features of crops are float32, shape (crops, 1280).
+"""
 
 from __future__ import annotations
 

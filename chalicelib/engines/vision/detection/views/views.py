@@ -1,6 +1,7 @@
 """Views of an image: which part they show, and how to convert boxes.
 
-A view depends only on the image's digest, its size and the view's number.
+A view depends only on the image's digest, its size and the view's number. Boxes are left, top,
+right, bottom in pixels, float64, shape (boxes, 4).
 """
 
 from __future__ import annotations
