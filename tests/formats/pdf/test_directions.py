@@ -122,7 +122,7 @@ def test_parts_of_a_reversed_line_are_where_their_letters_are():
     assert (left.box.max_x, right.box.min_x) == (200.0, 200.0)
     first, second = pieces_of([reversed_line()])
     assert (first.text, second.text) == (HELLO, FRIEND)
-    assert second.place.max_x < 100 < 300 < first.place.min_x
+    assert second.rect.max_x < 100 < 300 < first.rect.min_x
     segment = LineSegment(reversed_line(), 0, 8, Rect(0, 0, 400, 20)).part(0, 4)
     assert segment.text == HELLO
     assert min(segment.rect.min_x, segment.box.min_x) > 190

@@ -126,11 +126,11 @@ class _Blocks:
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
     """Split off the field name in `Ship to: 12 Elm Street`; yield each part with its origin."""
     end = key_end(piece.text)
-    tail = piece.part(end, len(piece.text)) if end else None
+    tail = piece.cut(end, len(piece.text)) if end else None
     if tail is None or not _is_headed(piece.text[: end - 1], tail.text):
         yield _without_icon(piece), piece
         return
-    head = piece.part(0, end - 1)
+    head = piece.cut(0, end - 1)
     if head is not None and not _names_address(head.text):
         yield head, head
     yield _without_icon(tail), piece
@@ -170,7 +170,7 @@ def _without_icon(piece: CardPiece) -> CardPiece:
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece
-    part = piece.part(icon.end(), len(piece.text))
+    part = piece.cut(icon.end(), len(piece.text))
     return (
         part if part is not None and address_confidence(part.text) >= settings.SURE_KIND else piece
     )
@@ -229,7 +229,7 @@ def _continues(last: CardPiece, piece: CardPiece) -> bool:
 def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int, int]]:
     """Return a sort key: pieces of the same line first, then the nearest below."""
     is_same_line = is_next_to(last, piece)
-    gap = piece.place.min_x - last.place.max_x if is_same_line else piece.place.min_y
+    gap = piece.rect.min_x - last.rect.max_x if is_same_line else piece.rect.min_y
     return not is_same_line, gap, piece.order
 
 

@@ -94,7 +94,7 @@ def _cut(
         if kind == labels.PHONE and tag == labels.OTHER:
             # The label of a registration number is part of its text.
             span = Span(start, span.end, text[start : span.end], settings.UNLABELLED_MOBILE)
-        part = piece.part(span.start, span.end)
+        part = piece.cut(span.start, span.end)
         if part is not None:
             found.append(_entity(kind, tag, span, part))
         _keep(rest, piece, (edge, start), before_number=True)
@@ -156,7 +156,7 @@ def _keep(
         return
     if before_number and _introduces(text, cut):
         return
-    part = piece.part(start, end)
+    part = piece.cut(start, end)
     if part is not None:
         rest.append(part)
 
@@ -186,7 +186,7 @@ def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
     head, colon, tail = piece.text.partition(":")
     tag = labels.label_tag(head) if colon else None
     value = tail.strip()
-    part = piece.part(len(head) + 1, len(piece.text))
+    part = piece.cut(len(head) + 1, len(piece.text))
     if tag is None or part is None or not value:
         return [], [piece]
     single = _MISREAD_MAIL.fullmatch(value) is not None and any(map(str.isalpha, value))

@@ -45,7 +45,7 @@ def as_contact(found: EntityMatch) -> Contact:
     The probability is the mean of the pieces, weighted by length, times the confidence of the tag.
     """
     weight = sum(len(piece.text) for piece in found.pieces)
-    read = sum(piece.probability * len(piece.text) for piece in found.pieces) / weight
+    read = sum(piece.line.probability * len(piece.text) for piece in found.pieces) / weight
     probability = min(1.0, max(0.0, read * found.confidence))
     return Contact(found.tag, found.text, probability, around(one.box for one in found.pieces))
 

@@ -13,14 +13,14 @@ from chalicelib.engines.ocr.contacts.piece import CardPiece
 
 def is_same_row(one: CardPiece, other: CardPiece) -> bool:
     """Return whether two pieces are next to each other on one line."""
-    height = min(one.place.height, other.place.height)
-    shared = min(one.place.max_y, other.place.max_y) - max(one.place.min_y, other.place.min_y)
+    height = min(one.rect.height, other.rect.height)
+    shared = min(one.rect.max_y, other.rect.max_y) - max(one.rect.min_y, other.rect.min_y)
     return shared > settings.SAME_ROW_SHARE * height
 
 
 def is_next_to(left: CardPiece, right: CardPiece, gap: float = settings.ADJACENT_HEIGHTS) -> bool:
     """Return whether a piece follows another on its line, at most `gap` text heights apart."""
-    distance = right.place.min_x - left.place.max_x
+    distance = right.rect.min_x - left.rect.max_x
     height = max(left.height, right.height)
     return -height < distance < gap * height and is_same_row(left, right)
 
@@ -28,11 +28,11 @@ def is_next_to(left: CardPiece, right: CardPiece, gap: float = settings.ADJACENT
 def is_below(upper: CardPiece, lower: CardPiece, gap: float = settings.BELOW_HEIGHTS) -> bool:
     """Return whether `lower` is the next line of a column, at most `gap` text heights below."""
     height = min(upper.height, lower.height)
-    distance = lower.place.min_y - upper.place.max_y
+    distance = lower.rect.min_y - upper.rect.max_y
     if not -height < distance < gap * height:
         return False
-    starts_lower = lower.place.center[1] > upper.place.center[1] + settings.LOWER_HEIGHTS * height
-    return starts_lower and is_aligned(upper.place, lower.place, height)
+    starts_lower = lower.rect.center[1] > upper.rect.center[1] + settings.LOWER_HEIGHTS * height
+    return starts_lower and is_aligned(upper.rect, lower.rect, height)
 
 
 def is_aligned(one: Rect, other: Rect, height: float) -> bool:
@@ -47,9 +47,9 @@ class Neighbours:
     """Finds the pieces near a piece, in a time that hardly depends on the number of pieces."""
 
     def __init__(self, pieces: Sequence[CardPiece]) -> None:
-        self._pieces = sorted(pieces, key=lambda piece: piece.place.min_y)
+        self._pieces = sorted(pieces, key=lambda piece: piece.rect.min_y)
         rows = [
-            (one.place.min_x, one.place.min_y, one.place.max_x, one.place.max_y, one.height)
+            (one.rect.min_x, one.rect.min_y, one.rect.max_x, one.rect.max_y, one.height)
             for one in self._pieces
         ]
         self._rows = np.array(rows, dtype=np.float64).reshape(len(rows), 5)
@@ -57,7 +57,7 @@ class Neighbours:
 
     def around(self, piece: CardPiece) -> list[CardPiece]:
         """Return the nearest pieces left, right, above and below a piece, from top to bottom."""
-        place, height = piece.place, piece.height
+        place, height = piece.rect, piece.height
         low = int(np.searchsorted(self._tops, place.min_y - settings.AROUND_HEIGHTS * height))
         high = int(
             np.searchsorted(

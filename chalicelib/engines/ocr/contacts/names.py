@@ -11,7 +11,7 @@ from chalicelib.engines.ocr.contacts.entries import has_amount, key_end
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.labels import ORG, OTHER, PERSON, TITLE
 from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_next_to
-from chalicelib.engines.ocr.contacts.piece import CardPiece, joined
+from chalicelib.engines.ocr.contacts.piece import CardPiece, join_text
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.headings import is_heading
 from chalicelib.engines.ocr.kinds.organisation import (
@@ -79,7 +79,7 @@ def _chosen(
         if best < floor:
             break
         if taken.isdisjoint(group):
-            text = " ".join(piece.text for piece in group)
+            text = join_text(group)
             found.append(EntityMatch(tag, text, min(settings.SUREST, best), group))
             taken.update(group)
             floor = further
@@ -91,7 +91,7 @@ def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     for group in sorted(groups, key=lambda one: -len(one)):
-        text = " ".join(piece.text for piece in group)
+        text = join_text(group)
         if taken & set(group) or (len(group) > 1 and not _continues(group)):
             continue
         confidence = 0.0 if _is_printed(text) else title_confidence(text)
@@ -148,7 +148,7 @@ class _Judge:
 
     def person(self, group: Group) -> float:
         """Return the confidence that a group is the name of a person."""
-        text = _text(group)
+        text = join_text(group)
         # On a card, Bill Price and Page Street are persons, too.
         named = (
             self.is_card and key_end(text) == 0 and person_confidence(text) >= settings.SURE_KIND
@@ -173,7 +173,7 @@ class _Judge:
 
     def organisation(self, group: Group) -> float:
         """Return the confidence that a group is the name of an organisation."""
-        text = _text(group)
+        text = join_text(group)
         own = organisation_confidence(text)
         fit = self._clues.organisation(text)
         if text[0] in "@#" or (_is_printed(text) and not has_legal_form(text)):
@@ -192,7 +192,7 @@ class _Judge:
 
     def logo(self, group: Group) -> float:
         """Return the confidence that a group is a logo: a few words in large letters."""
-        text = _text(group)
+        text = join_text(group)
         is_other = _is_printed(text) or title_confidence(text) >= settings.KIND_CERTAINTY
         if len(group) > 1 or is_other or group[0].height < settings.LARGE_TIMES * self._usual:
             return 0.0
@@ -201,7 +201,7 @@ class _Judge:
 
     def other(self, group: Group) -> float:
         """Return the confidence that a group is none of the known kinds of text."""
-        text = _text(group)
+        text = join_text(group)
         return 1.0 - min(
             settings.MOST_UNCERTAINTY, max(person_confidence(text), organisation_confidence(text))
         )
@@ -213,7 +213,7 @@ class _Judge:
         the legal form, or they are capitalised in the same large letters, as in a logo. Field
         names with values are excluded.
         """
-        text = _text(group)
+        text = join_text(group)
         is_labelled = any(
             _is_printed(piece.text) and not has_legal_form(piece.text) for piece in group
         )
@@ -258,7 +258,7 @@ class _Judge:
             len(piece.text.split()) > settings.NAME_PART_WORDS for piece in group
         ):
             return 0.0
-        text = _text(group)
+        text = join_text(group)
         against = self._against_person(text, folded_words(text), self._clues.person(text))
         return confidence + self._size(group) - against
 
@@ -298,7 +298,7 @@ class _Judge:
 
     def _only_logo(self, group: Group, confidence: float) -> float:
         """Return a bonus for a short text in large letters, if nothing else shows what it is."""
-        text = _text(group)
+        text = join_text(group)
         short = (
             self.is_card
             and len(text.split()) <= settings.NAME_WORDS
@@ -313,10 +313,6 @@ class _Judge:
         return (
             settings.LOGO_BONUS if short and tall and confidence < settings.KIND_CERTAINTY else 0.0
         )
-
-
-def _text(group: Group) -> str:
-    return joined(group).text
 
 
 def _is_printed(text: str) -> bool:

@@ -20,7 +20,7 @@ def split_parts(piece: CardPiece) -> list[CardPiece]:
     if len(piece.text) > settings.LONGEST_ENTRY:
         return [piece]
     for match in _BETWEEN.finditer(piece.text):
-        left, right = piece.part(0, match.start()), piece.part(match.end(), len(piece.text))
+        left, right = piece.cut(0, match.start()), piece.cut(match.end(), len(piece.text))
         if left is None or right is None or are_credentials(right.text.partition(",")[0]):
             continue
         if _are_two_things(left.text, right.text, is_comma=match.group() == ", "):
@@ -33,7 +33,7 @@ def without_key(piece: CardPiece) -> CardPiece:
     end = key_end(piece.text)
     if not end or not is_heading(piece.text[: end - 1]):
         return piece
-    value = piece.part(end, len(piece.text))
+    value = piece.cut(end, len(piece.text))
     return value if value is not None and _kind(value.text) is not None else piece
 
 

@@ -7,14 +7,10 @@ bench-ocr ARGS="--only contact"` measures the effect of a change.
 
 from __future__ import annotations
 
-import math
-
 # Positions of text pieces.
 
 # Minimum gap between columns; gaps between words are smaller.
 COLUMN_GAP_HEIGHTS = 2.2
-# Lines with a larger slope do not show the rotation of the page.
-STEEPEST_RADIANS = math.radians(45)
 # Minimum fraction of the smaller height that two pieces of one row have in common.
 SAME_ROW_SHARE = 0.5
 # Maximum gap between two pieces of one text in a row.

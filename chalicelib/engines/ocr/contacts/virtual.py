@@ -82,7 +82,7 @@ class VirtualTexts:
         for piece in self._pieces:
             self._check()
             for span in find_dates(piece.text):
-                part = piece.part(span.start, span.end)
+                part = piece.cut(span.start, span.end)
                 if part is not None:
                     found.append(EntityMatch(DATETIME, span.text, span.confidence, (part,)))
         return found
@@ -98,4 +98,4 @@ def _value(piece: CardPiece) -> CardPiece:
     head, colon, tail = piece.text.partition(":")
     if not colon or not tail.strip() or len(head.split()) > settings.TOWN_WORDS:
         return piece
-    return piece.part(len(head) + 1, len(piece.text)) or piece
+    return piece.cut(len(head) + 1, len(piece.text)) or piece

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Self
 
 from chalicelib.domain.documents.page import Rect, TextLine, around_points, between
 from chalicelib.engines.ocr.forms import settings
@@ -43,7 +44,7 @@ class LineSegment:
         """Height of the segment's rectangle, at least a pixel."""
         return max(1.0, self.rect.height)
 
-    def part(self, start: int, end: int) -> LineSegment:
+    def part(self, start: int, end: int) -> Self:
         """Return the segment's characters from `start` up to `end`, without outer white space."""
         while start < end and self.text[start].isspace():
             start += 1
@@ -56,15 +57,14 @@ class LineSegment:
         if whole < 0:
             left, right = 1.0 - right, 1.0 - left
         rect = self.rect
-        return LineSegment(
-            self.line,
-            first,
-            last,
-            Rect(
-                rect.min_x + left * rect.width,
-                rect.min_y,
-                rect.min_x + right * rect.width,
-                rect.max_y,
+        return replace(
+            self,
+            start=first,
+            end=last,
+            rect=replace(
+                rect,
+                min_x=rect.min_x + left * rect.width,
+                max_x=rect.min_x + right * rect.width,
             ),
         )
 
@@ -102,7 +102,7 @@ def edge(line: TextLine, index: int) -> float:
 
 def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment, ...]:
     """Deskew the lines of a page by its angle, and split lines that run across columns."""
-    segments = [LineSegment(line, 0, len(line.text), _level(line, angle)) for line in lines]
+    segments = [LineSegment(line, 0, len(line.text), deskewed(line, angle)) for line in lines]
     by_bottom = sorted((each for each in segments if _is_header(each)), key=_bottom)
     bottoms = [_bottom(each) for each in by_bottom]
     divided: list[LineSegment] = []
@@ -131,7 +131,7 @@ def is_level(first: Rect, second: Rect) -> bool:
     return shared >= settings.SAME_LINE_SHARE * min(first.height, second.height)
 
 
-def _level(line: TextLine, angle: float) -> Rect:
+def deskewed(line: TextLine, angle: float) -> Rect:
     """Return the position of a line on the deskewed page."""
     if not angle:
         return line.box

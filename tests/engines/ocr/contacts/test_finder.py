@@ -53,11 +53,11 @@ def test_two_numbers_of_one_line_have_their_own_boxes():
 def test_places_of_letters_decide_the_box():
     """The box of a part of a line follows the measured positions of its characters."""
     text = "Fax 212-555-0123"
-    places = (0.0, 0.02, 0.04, 0.3, *(0.5 + 0.04 * n for n in range(12)))
+    places = (0.0, 0.02, 0.04, 0.1, *(0.34 + 0.055 * n for n in range(12)))
     line = TextLine(text, 0.9, Rect(0, 0, 1000, 40), None, places)
     (fax,) = find_contacts(page_of([line]))
     assert fax.tag == "FAX"
-    assert fax.box.min_x == pytest.approx(400)
+    assert fax.box.min_x == pytest.approx(312.5)
     assert fax.box.max_x == pytest.approx(1000)
 
 
