@@ -27,7 +27,7 @@ from PIL import Image, ImageFilter
 
 from bench.bench_ocr import open_reader
 from bench.form_pages.blanks import digest
-from bench.form_pages.families import FAMILIES, ISSUED, draw_form
+from bench.form_pages.families import FAMILIES, ISSUED, draw_form, whole_family
 from bench.form_pages.sheet import Sheet
 from bench.form_pages.wear import WEARS, Wear, noisy, scaled
 from bench.ocr_document_metrics import (
@@ -65,9 +65,8 @@ from chalicelib.formats.documents import open_document
 PENALTY, ROUNDS = 10.0, 30
 """Factor of the penalty on squared weights of standardised inputs, and steps of Newton's method."""
 SIGNS = {
-    "isClosed": 1, "preparation": 1, "rivalry": -1, "misread": -1, "blur": -1,
-    "hasTextBelow": -1, "hasTextBehind": -1, "consensus": 1, "isJoined": -1, "isBeforeNumber": -1,
-    "fit": 1, "keyScore": 1,
+    "preparation": 1, "rivalry": -1, "misread": -1, "hasTextBelow": -1, "consensus": 1,
+    "isJoined": -1, "fit": 1, "keyScore": 1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
 ISSUED_TIMES = 3.0
@@ -148,8 +147,10 @@ def generated_cases(reader: Reader) -> Iterator[Case | EmptyCase]:
         say(f"{number + 1} of {len(FAMILIES)}: {family}")
         for seed in range(FORMS):
             # Neighbouring families get different kinds, so that no kind is tied to one layout.
-            kind = KINDS[(number + 2 * seed) % len(KINDS)]
             sheet = draw_form(family, seed)
+            kind = (
+                LAYER if sheet.is_joined or sheet.cents else KINDS[(number + 2 * seed) % len(KINDS)]
+            )
             template = sheet.template()
             # What the template knows and the page has not is without a value.
             values = {key.entity: "" for key in template.keys}
@@ -157,7 +158,7 @@ def generated_cases(reader: Reader) -> Iterator[Case | EmptyCase]:
             for entity in sheet.doubtful:
                 values.pop(entity, None)
             page = _generated_page(reader, sheet, kind, (SEED, number, seed))
-            yield from _cases(kind, family, page, template, values)
+            yield from _cases(kind, whole_family(family), page, template, values)
 
 
 def _generated_page(reader: Reader, sheet: Sheet, kind: str, seed: tuple[int, ...]) -> ReadPage:

@@ -158,7 +158,42 @@ ISSUED: Mapping[str, Draw] = {
     },
 }
 """Families of documents with the templates that ship, and of real blank forms."""
-FAMILIES: Mapping[str, Draw] = {**GENERIC, **ISSUED}
+_APART = {
+    "numbered lines": "rule", "cells, two pairs": "space", "tight grid, signs": "runs",
+    "wage slip": "runs", "dividend slip": "rule", "payment slip": "space",
+    "pay statement": "space", "pay statement, two tables": "space", "bill, plain": "runs",
+    "account statement": "space",
+}  # fmt: skip
+_JOINED = ("wage slip", "interest slip", "dividend slip", "payment slip", "government slip")
+
+
+def _apart(sheet: Sheet, draw: Draw, cents: str) -> None:
+    """Draw a form whose amounts have no point between dollars and cents."""
+    sheet.cents = cents
+    draw(sheet)
+
+
+def _joined(sheet: Sheet, draw: Draw) -> None:
+    """Draw a form whose text layer joins neighbouring texts, and may have no vertical rules."""
+    sheet.is_joined = True
+    draw(sheet)
+    if sheet.random.random() < 0.5:
+        sheet.rules = [rule for rule in sheet.rules if rule.width > rule.height]
+
+
+_BASE = {**GENERIC, **ISSUED}
+_VARIED: Mapping[str, tuple[str, Draw]] = {
+    **{f"{name}, cents apart": (name, partial(_apart, draw=_BASE[name], cents=cents))
+       for name, cents in _APART.items()},
+    **{f"{name}, texts joined": (name, partial(_joined, draw=_BASE[name])) for name in _JOINED},
+}  # fmt: skip
+"""Further ways to write amounts or text layers: name of the family that is drawn, and drawing."""
+FAMILIES: Mapping[str, Draw] = {**_BASE, **{name: draw for name, (_, draw) in _VARIED.items()}}
+
+
+def whole_family(name: str) -> str:
+    """Return the family with which a family is left out, because both have the same layout."""
+    return _VARIED[name][0] if name in _VARIED else name
 
 
 def draw_form(family: str, seed: int) -> Sheet:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -32,6 +34,7 @@ VALUE_FONTS = (
 TYPED_SHARE, VARIED_SHARE = 0.4, 0.5
 # Smallest size of small print, in pixels.
 SMALL_PRINT = 14
+_WITH_CENTS = re.compile(r"([-(]?\$?\d{1,3}(?:,\d{3})*)\.(\d\d)")
 
 
 @dataclass
@@ -48,6 +51,10 @@ class Sheet:
     """Template that ships for such a document; the page has only some of its keys."""
     doubtful: set[str] = field(default_factory=set)
     """Entities whose value a person could answer in several ways: not judged."""
+    cents: str = ""
+    """How cents are set apart from dollars: "space", "runs", "rule", or by a point if empty."""
+    is_joined: bool = False
+    """Whether the text layer joins neighbouring texts of one line, as PDF readers do."""
 
     def __post_init__(self) -> None:
         """Choose fonts and sizes."""
@@ -75,7 +82,17 @@ class Sheet:
         size = self.value_size
         while size > LEAST_SIZE and x + font(self.value_font, size).getlength(text) > end:
             size -= 1
-        return self.write(x, y, text, self.value_font, size)
+        amount = _WITH_CENTS.fullmatch(text) if self.cents else None
+        if amount is None:
+            return self.write(x, y, text, self.value_font, size)
+        dollars, cents = amount.groups()
+        if self.cents == "space":
+            return self.write(x, y, f"{dollars} {cents}", self.value_font, size)
+        box = self.write(x, y, dollars, self.value_font, size)
+        if self.cents == "rule":
+            middle = box.max_x + 0.3 * size
+            self.rule(middle, y - 0.5 * size, middle, y + 1.7 * size)
+        return self.write(box.max_x + 0.6 * size, y, cents, self.value_font, size)
 
     def aligned(self, x: float, y: float, text: str, end: float = WIDTH - 20) -> Rect:
         """Write one line of a value on the baseline of a caption whose corner is at height `y`."""
@@ -159,7 +176,8 @@ class Sheet:
         """Return the page as a PDF's text layer gives it."""
         pixels = np.asarray(self.image.convert("RGB"))
         page = Page(1, *self.image.size, 1.0)
-        return ReadPage(page, 0, pixels, tuple(self.lines), True, tuple(self.rules))
+        lines = _joined(self.lines) if self.is_joined else self.lines
+        return ReadPage(page, 0, pixels, tuple(lines), True, tuple(self.rules))
 
     def png(self) -> bytes:
         """Return the page as a PNG file."""
@@ -173,3 +191,31 @@ def _middles(text: str, name: str, size: int) -> tuple[float, ...]:
     face = font(name, size)
     ends = [face.getlength(text[:count]) for count in range(len(text) + 1)]
     return tuple((ends[at] + ends[at + 1]) / 2 / ends[-1] for at in range(len(text)))
+
+
+def _joined(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Join texts of the same size on one base line whose gap is narrower than their height."""
+    joined: list[TextLine] = []
+    for line in sorted(lines, key=lambda each: (each.box.max_y, each.box.min_x)):
+        last = joined[-1] if joined else line
+        gap = line.box.min_x - last.box.max_x
+        is_level = last.box.min_y == line.box.min_y and last.box.max_y == line.box.max_y
+        if line is not last and is_level and 0 <= gap < line.box.height:
+            joined[-1] = _next_to(last, line)
+        else:
+            joined.append(line)
+    return joined
+
+
+def _next_to(left: TextLine, right: TextLine) -> TextLine:
+    """Join two lines to one, with a space between them."""
+    box = Rect(left.box.min_x, left.box.min_y, right.box.max_x, right.box.max_y)
+    middles = [
+        (line.box.min_x + place * line.box.width - box.min_x) / box.width
+        for line in (left, right)
+        for place in line.places
+    ]
+    at = len(left.text)
+    between = (left.box.max_x + right.box.min_x) / 2 - box.min_x
+    middles.insert(at, between / box.width)
+    return TextLine(f"{left.text} {right.text}", 1.0, box, None, tuple(middles))

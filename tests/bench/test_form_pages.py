@@ -21,7 +21,9 @@ def test_captions_and_values_are_on_the_page(family: str) -> None:
 
     assert sheet.entries
     lines = [line for entry in sheet.entries for line in entry.lines]
-    assert all("".join(line.split()) in text for line in lines)
+    dropped = "." if sheet.cents else ""  # some pages have no points before cents
+    inked = text.replace(dropped, "")
+    assert all("".join(line.replace(dropped, "").split()) in inked for line in lines)
     captions = [[each.split()[0].replace("’", "'") for each in e.captions] for e in sheet.entries]
     assert all(any(word in text for word in words) for words in captions)
 

@@ -24,9 +24,8 @@ from chalicelib.engines.ocr.forms.segments import LineSegment
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "form_values.json"
 # Names of the inputs, in the order of Evidence.inputs.
 INPUTS = (
-    "rivalry", "misread", "blur", "characters", "isClosed", "hasTextBelow", "hasTextBehind",
-    "preparation", "consensus", "isBeforeNumber", "hasColon", "isJoined", "hasDigit",
-    "fit", "keyScore",
+    "rivalry", "misread", "characters", "hasTextBelow", "preparation", "consensus", "hasColon",
+    "isJoined", "hasDigit", "fit", "keyScore",
 )  # fmt: skip
 
 
@@ -38,14 +37,10 @@ class Surroundings:
     """Score of the best competing candidate divided by that of the chosen one, 0 to about 1."""
     consensus: float = 0.5
     """Fraction of the nearest other values that have the same direction from key to value."""
-    is_before_number: bool = False
-    """Whether the next text in the value's line is a number that belongs to no key."""
     has_colon: bool = False
     """Whether a colon ends the key."""
     is_joined: bool = False
     """Whether the value was joined from several texts, so that some may belong elsewhere."""
-    has_text_behind: bool = False
-    """Whether unassigned text follows the value in its line."""
     has_text_below: bool = False
     """Whether unassigned text is directly below the value."""
     bound: float = 1.0
@@ -65,12 +60,8 @@ class Evidence:
     """What is printed around the value."""
     misread: float
     """Expected number of misread characters in the value."""
-    blur: float
-    """Expected fraction of misread characters on the whole page, 0 to 1."""
     characters: int
     """Number of letters, digits and marks of the value, at least one."""
-    is_closed: bool
-    """Whether the value is one number, date, amount, phone number or mail address."""
     preparation: float
     """How completely the template describes its form: see `preparation`."""
     has_digit: bool = True
@@ -87,14 +78,10 @@ class Evidence:
         return (
             min(1.0, around.rivalry),
             math.sqrt(min(settings.MOST_MISREAD, self.misread)),
-            math.log1p(self.blur / settings.CLEAR_PAGE_BLUR),
             math.log(self.characters),
-            float(self.is_closed),
             float(around.has_text_below),
-            float(around.has_text_behind),
             self.preparation,
             around.consensus,
-            float(around.is_before_number),
             float(around.has_colon),
             float(around.is_joined),
             float(self.has_digit),
@@ -149,7 +136,7 @@ def likelihood(evidence: Evidence | EmptyEvidence) -> float:
         return fitted.empty[evidence.emptiness] * evidence.legibility
     weighed = zip(INPUTS, evidence.inputs, strict=True)
     score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
-    bound = evidence.surroundings.bound if evidence.blur else 1.0
+    bound = evidence.surroundings.bound if evidence.misread else 1.0
     # A value cannot be more probable than that all its characters are read correctly.
     return min(bound, legibility_bound(evidence.misread), 1 / (1 + math.exp(-score)))
 
@@ -166,12 +153,6 @@ def legibility_bound(misread: float) -> float:
 def misread_characters(segments: Iterable[LineSegment]) -> float:
     """Return the expected number of misread characters in some texts."""
     return sum(_uncertainty(each.line) * len(each.text) for each in segments)
-
-
-def blur(lines: Sequence[TextLine]) -> float:
-    """Return the expected fraction of misread characters on a page."""
-    characters = sum(len(line.text) for line in lines)
-    return sum(_uncertainty(line) * len(line.text) for line in lines) / max(1, characters)
 
 
 def preparation(keys: Sequence[TemplateKey]) -> float:

@@ -18,7 +18,6 @@ from chalicelib.engines.ocr.forms.certainty import (
     EmptyEvidence,
     Evidence,
     Weigh,
-    blur,
     likelihood,
     misread_characters,
     preparation,
@@ -36,7 +35,6 @@ from chalicelib.engines.ocr.forms.segments import (
     make_segments,
     tilt,
 )
-from chalicelib.engines.ocr.forms.values.continuation import is_closed
 from chalicelib.engines.ocr.forms.values.holders import find_holders
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.values.statements import StatementColumns
@@ -51,8 +49,6 @@ class _FormPage:
 
     amounts: AmountStyle
     """Notation of amounts; empty for a text layer, whose amounts are never misread."""
-    blur: float
-    """Expected fraction of misread characters on the page."""
     preparation: float
     """How completely the template describes the form, 0 to 1."""
     weigh: Weigh
@@ -102,9 +98,9 @@ def _find_printed(
     columns = StatementColumns(segments, unmatched.fragments)
     values = find_values(found, keys, unmatched, rules, numbered, columns)
     check()
-    chosen = _choose_places(keys, found, values)
+    chosen = _choose_places(keys, found)
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
-    shared = _FormPage(amounts, blur(page.lines), preparation(keys), weigh)
+    shared = _FormPage(amounts, preparation(keys), weigh)
     fields = {
         number: _field(keys[number], found[place], values[place], shared)
         for number, place in chosen.items()
@@ -162,23 +158,15 @@ def _crossed_fields(
     return crossed
 
 
-def _choose_places(
-    keys: Sequence[TemplateKey], found: Sequence[FoundKey], values: Mapping[int, Value]
-) -> dict[int, int]:
-    """Return, for each key, the index in `found` of the position with the most likely value.
+def _choose_places(keys: Sequence[TemplateKey], found: Sequence[FoundKey]) -> dict[int, int]:
+    """Return, for each key, its index in `found`.
 
     If several keys of the template have the same texts, positions are assigned in reading order.
     """
-
-    def likelihood(place: int) -> tuple[float, float]:
-        value, key = values[place], found[place]
-        return (value.certainty * key.score if value.segments else 0.0), key.score
-
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
         places = [place for place, key in enumerate(found) if key.number == numbers[0]]
-        best = sorted(places, key=lambda place: [-each for each in likelihood(place)])
-        chosen |= dict(zip(numbers, sorted(best[: len(numbers)]), strict=False))
+        chosen |= dict(zip(numbers, places, strict=False))
     return chosen
 
 
@@ -212,9 +200,7 @@ def _evidence(text: str, key: FoundKey, value: Value, shared: _FormPage) -> Evid
     return Evidence(
         value.surroundings,
         misread_characters(value.segments),
-        shared.blur,
         len("".join(text.split())),
-        is_closed(text),
         shared.preparation,
         any(map(str.isdecimal, text)),
         value.certainty,

@@ -95,8 +95,6 @@ KEY_IN_PROSE = 0.6
 KEY_IN_SMALL_LETTERS = 0.8
 # Of equally similar keys, longer ones get a higher score, up to this number of letters.
 LONG_KEY_CHARACTERS, LONG_KEY_BONUS = 20, 0.1
-# Maximum number of additional matches of a key, from which its value is chosen.
-SPARE_KEY_PLACES = 8
 
 # Texts that are neither keys nor values: labels, captions, sentences.
 
@@ -197,8 +195,6 @@ UNCAPTIONED_CERTAINTY = 0.85
 
 # Minimum probability that is assumed for a line.
 LEAST_LINE_PROBABILITY = 0.01
-# Fraction of misread characters on a clear page.
-CLEAR_PAGE_BLUR = 0.002
 # Minimum number of amounts with cents, or without, that show the notation of a page, and of
 # captions above or left of values that show a table; and how many times more of these amounts there
 # must be than of the others.

@@ -44,17 +44,6 @@ def test_empty_box_has_no_value() -> None:
     assert _read(form, TemplateKey("apartment", ("Apartment",))) == {"apartment": ""}
 
 
-def test_place_with_a_fitting_value_is_the_key() -> None:
-    """If a key occurs twice, the place with a value of its type is used."""
-    form = DrawnForm()
-    form.write(60, 40, "Phone")
-    form.write(160, 40, "on file")
-    form.write(60, 240, "Phone")
-    form.write(160, 240, "(602) 555-0134")
-
-    assert _read(form, TemplateKey("phone", ("Phone",), ("PHONE",))) == {"phone": "(602) 555-0134"}
-
-
 def test_number_of_a_caption_is_not_the_value_of_its_box() -> None:
     """The number before a caption is not the value of its empty box."""
     form = DrawnForm()

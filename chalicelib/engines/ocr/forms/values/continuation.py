@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite, isinf
 
 from chalicelib.domain.documents.page import Rect
@@ -36,7 +36,6 @@ _OPEN_MARKS = (",", "-", "–", "&", "/", "(", "+")
 _OPEN_WORDS = word_set("and or of the for with to in at by a an und et y de from on")
 # The next amount of a row is in another column.
 _AMOUNT = re.compile(r"[-(]?[$€£]?\s?\d{1,3}(?:[.,]?\d{3})*[.,]\d\d\)?")
-_NOTHING = (0.0, False)
 
 
 def is_closed(text: str) -> bool:
@@ -134,66 +133,21 @@ class Continuation:
             lines.append([below, *self._rest_of_line(below)])
         return [fragment for line in lines for fragment in line]
 
-    def text_around(self, number: int) -> dict[str, bool]:
-        """Return which unassigned texts are near a value's text, as fields of `Surroundings`."""
-        behind, below = self._unused_around(number)
-        return {
-            "has_text_behind": behind,
-            "has_text_below": below,
-            "is_before_number": self._is_before_number(number),
-        }
-
-    def _unused_around(self, number: int) -> tuple[bool, bool]:
-        """Return whether the next text in the line is unassigned, and whether the next below is."""
+    def has_text_below(self, number: int) -> bool:
+        """Return whether the nearest text directly below a value's text is unassigned."""
         rect, height = self._rect(number), self._segment(number).height
-        end = rect.max_x - settings.OVERLAP_HEIGHTS * height
-        row = rect.min_y - settings.HIGHER_UP_HEIGHTS * height, rect.max_y
-        behind = [
-            (other.min_x, is_text)
-            for other, is_text in self._unused(*row, self._level_labels(rect))
-            if is_level(rect, other)
-            and end <= other.min_x < rect.max_x + settings.FAR_GAP_HEIGHTS * height
-        ]
-        next_row = (
-            rect.max_y - settings.OVERLAP_HEIGHTS * height,
-            rect.max_y + settings.LINE_GAP_HEIGHTS * height,
-        )
-        first, last = (bisect_left(self._tops_of_labels, top) for top in next_row)
+        low = rect.max_y - settings.OVERLAP_HEIGHTS * height
+        high = rect.max_y + settings.LINE_GAP_HEIGHTS * height
+        first, last = (bisect_left(self._tops_of_labels, top) for top in (low, high))
+        # If a label and a text are at the same position, the label counts.
+        near = [(label, False) for label in self._label_tops[first:last]]
+        near += [(self._rect(one), True) for one in self._between(low, high) if self._is_free(one)]
         below = [
             (other.min_y, is_text)
-            for other, is_text in self._unused(*next_row, self._label_tops[first:last])
+            for other, is_text in near
             if min(rect.max_x, other.max_x) > max(rect.min_x, other.min_x)
         ]
-        # If a label and a text are at the same position, the label counts.
-        return min(behind, default=_NOTHING)[1], min(below, default=_NOTHING)[1]
-
-    def _is_before_number(self, number: int) -> bool:
-        """Return whether the next text in the same line is an unassigned number."""
-        rect = self._rect(number)
-        end = rect.max_x - settings.OVERLAP_HEIGHTS * rect.height
-        low = rect.min_y - settings.HIGHER_UP_HEIGHTS * rect.height
-        behind = [
-            (self._rect(other).min_x, other not in self._used and self._is_number(other))
-            for other in self._between(low, rect.max_y)
-            if is_level(rect, self._rect(other))
-        ]
-        behind += [(label.min_x, False) for label in self._level_labels(rect)]
-        return min((each for each in behind if each[0] >= end), default=_NOTHING)[1]
-
-    def _is_number(self, number: int) -> bool:
-        """Return whether a text has digits and no letters."""
-        text = self._segment(number).text
-        return any(map(str.isdecimal, text)) and not any(map(str.isalpha, text))
-
-    def _unused(
-        self, low: float, high: float, labels: Iterable[Rect]
-    ) -> Iterator[tuple[Rect, bool]]:
-        """Yield boxes between two heights: of unassigned texts (True) and of labels (False)."""
-        for number in self._between(low, high):
-            if number not in self._used:
-                yield self._rect(number), True
-        for label in labels:
-            yield label, False
+        return min(below, default=(0.0, False))[1]
 
     def _rest_of_box(self, key: Rect, value: Rect) -> float:
         """Return how far a value is from the right side of its box, in pixels.

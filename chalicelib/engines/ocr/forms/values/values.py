@@ -158,7 +158,7 @@ def find_values(
             consensus=consensus[number],
             has_colon=keys[number].has_colon,
             is_joined=len(fragments) > 1 and not _is_comb(segments),
-            **continuation.text_around(fragments[-1]),
+            has_text_below=continuation.has_text_below(fragments[-1]),
         )
         values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
     return values
