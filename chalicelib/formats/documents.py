@@ -79,13 +79,7 @@ def open_document(
 
 
 def document_kind(data: bytes) -> str:
-    """Return "png", "jpeg" or "pdf" for the bytes of a document of at most 10 MB.
-
-    Raises:
-        TooLarge: the file has more than 10 MB.
-        BadRequest: the file has 0 bytes.
-        UnsupportedType: the bytes are not a PNG, JPEG or PDF.
-    """
+    """Return "png", "jpeg" or "pdf" for the bytes of a document of at most 10 MB."""
     if len(data) > MAX_OCR_BYTES:
         raise too_large(len(data), MAX_OCR_BYTES)
     if not data:

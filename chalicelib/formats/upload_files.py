@@ -50,13 +50,7 @@ def explain_head(family: str, head: bytes, encoding: str = "") -> str:
 
 
 def check_content(family: str, content: bytes, encoding: str = "") -> None:
-    """Raise an error if a sent file is empty, over its size limit, or of another kind.
-
-    Raises:
-        InvalidUpload: the file is empty.
-        TooLarge: the file is over the limit of a file that a call sends.
-        UnsupportedType: the file is not a text file or, for vision, not a zip archive.
-    """
+    """Raise InvalidUpload, TooLarge or UnsupportedType if a sent file cannot be an upload."""
     if family == VISION:
         _check_archive(content)
     else:

@@ -247,7 +247,8 @@ class Allowances:
     """Counts predictions and calls that return examples against the monthly limits.
 
     Work runs in a `with` block. It is counted first, and released if the work or its answer fails
-    (`until_answered`).
+    (`until_answered`). Methods raise an error of quotas when a limit is reached, for example
+    PredictionQuotaExceeded, and StorageUnavailable if the work could not be counted.
     """
 
     def __init__(
@@ -282,10 +283,6 @@ class Allowances:
 
         Returns:
             The prediction, and the month's usage including it.
-
-        Raises:
-            PredictionQuotaExceeded: the plan's predictions of this month are used up.
-            StorageUnavailable: the prediction could not be counted.
         """
         # Other accounts are counted during the work. Here, the work would probably be wasted.
         if account.account_id in self._refused:
@@ -311,10 +308,6 @@ class Allowances:
 
         Yields:
             The month's usage, including this prediction.
-
-        Raises:
-            PredictionQuotaExceeded: the plan's predictions of this month are used up.
-            StorageUnavailable: the prediction could not be counted.
         """
         now = self._clock()
         reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now, model)
@@ -325,12 +318,7 @@ class Allowances:
 
     @contextmanager
     def example_call(self, account: Account) -> Iterator[None]:
-        """Count a call that returns examples; subtract it if the `with` block fails.
-
-        Raises:
-            ExampleQuotaExceeded: the calls of this month are used up.
-            StorageUnavailable: the call could not be counted.
-        """
+        """Count a call that returns examples; subtract it if the `with` block fails."""
         now, own = self._clock(), account.example_calls_per_month
         limit = self._example_calls_per_month if own is None else own
         reservation = Reservation(self._counters, account.account_id, EXAMPLES, now)
@@ -345,12 +333,7 @@ class Allowances:
             yield
 
     def browse(self, account: Account, records: int) -> None:
-        """Count examples that are about to be shown for review.
-
-        Raises:
-            BrowseQuotaExceeded: the examples would exceed the limit of the day.
-            StorageUnavailable: the examples could not be counted.
-        """
+        """Count examples that are about to be shown for review."""
         if not records:
             return
         now, limit = self._clock(), self._browsed_per_day

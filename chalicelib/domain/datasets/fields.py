@@ -35,12 +35,7 @@ def checked_name(value: str, parameter: str = "name") -> str:
 
 
 def checked_type(family: str, value: str | None) -> str:
-    """Check a dataset type. The default of vision is `image`; language has no default.
-
-    Raises:
-        MissingParameter: no type was sent for a language dataset.
-        InvalidParameter: the family does not have this type.
-    """
+    """Return a dataset type, `image` by default in vision; raise InvalidParameter if wrong."""
     types = FAMILY_TYPES[family]
     if value is None:
         if family == LANGUAGE:

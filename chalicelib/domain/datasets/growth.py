@@ -43,12 +43,7 @@ def check_bytes(size_bytes: int) -> None:
 
 
 def check_changeable(dataset: Dataset) -> None:
-    """Raise an error if the state of a dataset does not allow a correction.
-
-    Raises:
-        DatasetBeingDeleted: the dataset is being deleted.
-        DatasetNotYetAvailable: an upload is running, or the first upload failed.
-    """
+    """Raise DatasetBeingDeleted or DatasetNotYetAvailable if a dataset cannot be corrected."""
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)
     if dataset.status == UPLOADING or not dataset.available:

@@ -28,13 +28,7 @@ class BatchWork(Protocol):
         """Raise the same error as a prediction if a model cannot answer this kind of batch."""
 
     def check_sent(self, content: bytes, encoding: str) -> None:
-        """Raise an error if a sent file is empty, too large, or clearly of another kind.
-
-        Raises:
-            InvalidUpload: the file is empty.
-            TooLarge: the file is over the limit of a call.
-            UnsupportedType: the file is of another kind.
-        """
+        """Raise InvalidUpload, TooLarge or UnsupportedType if a sent file cannot be read."""
 
     def fits_call(self, kind: str, content: bytes) -> bool:
         """Return whether a file is small enough to split in the call, or raise InvalidUpload."""

@@ -59,12 +59,7 @@ class Cancellation:
         return max(0.0, self._deadline - self._clock().timestamp())
 
     def check(self) -> None:
-        """Raise an error if the work must stop.
-
-        Raises:
-            LeaseLost: another worker owns the job, or the job has ended.
-            TimedOut: this worker's time is up. The queue delivers the job again.
-        """
+        """Raise LeaseLost if another worker owns the job, or TimedOut if the time is up."""
         self._check_lease()
         if self._deadline is not None and self._clock().timestamp() > self._deadline:
             raise TimedOut("The file was not read in time; the queue delivers the job again.")

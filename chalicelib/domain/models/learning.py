@@ -99,7 +99,6 @@ class Adjuster(Protocol):
 
         Raises:
             TrainingFailed: the texts or the version were deleted.
-            LeaseLost: another worker owns the run.
         """
         ...
 
@@ -116,7 +115,6 @@ class Importer(Protocol):
 
         Raises:
             TrainingFailed: the archive cannot be imported; the message says why.
-            LeaseLost: another worker owns the run.
         """
         ...
 
@@ -133,7 +131,6 @@ class Learner(Protocol):
 
         Raises:
             TrainingFailed: the dataset cannot be trained; the message says why and what to do.
-            LeaseLost: another worker owns the run.
             TimedOut: the time is up. The progress is saved, and the next invocation resumes.
         """
         ...

@@ -227,12 +227,7 @@ class ServedModel:
             raise ModelNotReady(self.model_id, self.status)
 
     def require_type(self, types: Collection[str]) -> None:
-        """Raise an error unless the model has one of these types.
-
-        Raises:
-            InvalidParameter: the model is of another type.
-            ModelNotReady: the type is unknown, because the import has not read its archive yet.
-        """
+        """Raise InvalidParameter unless the model has a type; ModelNotReady if it has none yet."""
         self.require_known_type()
         if self.type not in types:
             raise InvalidParameter(

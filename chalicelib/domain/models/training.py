@@ -58,12 +58,7 @@ def checked_algorithm(
 
 
 def check_trainable(dataset: Dataset) -> None:
-    """Raise an error if a dataset is not available for training.
-
-    Raises:
-        DatasetBeingDeleted: the dataset is being deleted.
-        DatasetNotReady: an upload is running or has failed.
-    """
+    """Raise DatasetBeingDeleted or DatasetNotReady if a dataset is not available."""
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)
     if not dataset.available:

@@ -59,7 +59,11 @@ Deadline = float | ProcessorTime
 
 
 class Frames:
-    """The parent's end of the two pipes to a child process. Only one thread may use it."""
+    """The parent's end of the two pipes to a child process. Only one thread may use it.
+
+    Methods raise ProcessFailed if the process has ended or a frame has a wrong length, and
+    OutOfTime if the process does not read or answer before the deadline.
+    """
 
     def __init__(self, target: int, source: int) -> None:
         self._target = target
@@ -68,12 +72,7 @@ class Frames:
         os.set_blocking(source, False)
 
     def send(self, body: bytes, deadline: Deadline) -> None:
-        """Send one frame.
-
-        Raises:
-            ProcessFailed: the process has ended.
-            OutOfTime: the process does not read in time.
-        """
+        """Send one frame."""
         for part in (HEAD.pack(len(body)), body):
             rest = memoryview(part)
             while rest:
@@ -86,12 +85,7 @@ class Frames:
                     raise ProcessFailed("it does not listen") from error
 
     def receive(self, deadline: Deadline) -> bytes:
-        """Return the next frame.
-
-        Raises:
-            ProcessFailed: the process has ended, or the frame is too long.
-            OutOfTime: the process does not answer in time.
-        """
+        """Return the next frame."""
         length = self._length(deadline)
         if length > MAX_FACTS_BYTES:
             raise ProcessFailed("its answer is too long")
@@ -100,12 +94,7 @@ class Frames:
         return bytes(body)
 
     def receive_into(self, target: memoryview, deadline: Deadline) -> None:
-        """Fill a buffer with the next frame, which must have the length of the buffer.
-
-        Raises:
-            ProcessFailed: the process has ended, or the frame has another length.
-            OutOfTime: the process does not answer in time.
-        """
+        """Fill a buffer with the next frame, which must have the length of the buffer."""
         view = target.cast("B")
         if self._length(deadline) != len(view):
             raise ProcessFailed("its raster has the wrong size")

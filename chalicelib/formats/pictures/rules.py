@@ -31,13 +31,7 @@ class PictureFacts:
 
 
 def require_kind(data: bytes, max_bytes: int) -> str:
-    """Return "png" or "jpeg" for the bytes of an image within the size limit.
-
-    Raises:
-        TooLarge: the file has more than `max_bytes` bytes.
-        BadRequest: the file has 0 bytes.
-        UnsupportedType: the bytes are not PNG or JPEG.
-    """
+    """Return "png" or "jpeg"; raise TooLarge, UnsupportedType, or BadRequest for an empty file."""
     if len(data) > max_bytes:
         raise too_large(len(data), max_bytes)
     if not data:

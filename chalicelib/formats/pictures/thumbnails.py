@@ -20,13 +20,7 @@ _ENOUGH = 0.75
 
 
 def read_for_thumbnail(content: bytes) -> Picture:
-    """Decode a stored image, scaled down as far as a thumbnail allows.
-
-    Raises:
-        BadRequest: the image is damaged.
-        TooLarge: the image has more bytes than datasets accept.
-        UnsupportedType: the image is not PNG or JPEG.
-    """
+    """Decode a stored image, scaled down as far as a thumbnail allows; errors as in reading.py."""
     return read_picture(content, MAX_DETECTION_IMAGE_BYTES, THUMBNAIL_SIDE)
 
 

@@ -161,13 +161,7 @@ def _lines(
 
 
 def check_sent(content: bytes, encoding: str = "") -> None:
-    """Raise an error if a sent file is empty, too large, or certainly not a text file.
-
-    Raises:
-        InvalidUpload: the file is empty.
-        TooLarge: the file is over the limit of a call.
-        UnsupportedType: the file is not a text file.
-    """
+    """Raise InvalidUpload, TooLarge or UnsupportedType if a sent file cannot be a text file."""
     if not content:
         raise InvalidUpload(_EMPTY)
     if len(content) > MAX_TEXT_FILE_BYTES:

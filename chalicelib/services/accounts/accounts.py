@@ -47,7 +47,11 @@ class KeyedAccount:
 
 
 class AccountService:
-    """Creates, lists, changes and closes accounts."""
+    """Creates, lists, changes and closes accounts.
+
+    Methods raise InvalidParameter if a value is out of range, and NotFound if no account, or no
+    active one, has the address.
+    """
 
     def __init__(
         self,
@@ -118,12 +122,7 @@ class AccountService:
         return _existing(self._accounts.set_plan(account.account_id, plan, chosen), email)
 
     def set_example_calls(self, email: str, calls: int) -> Account:
-        """Set how many calls per month that return examples one account may make.
-
-        Raises:
-            InvalidParameter: the limit is out of range.
-            NotFound: no active account has this address.
-        """
+        """Set how many calls per month that return examples one account may make."""
         _check_range("calls", calls, MAX_EXAMPLE_CALLS, "calls")
         account = self._active(email)
         return _existing(self._accounts.set_example_calls(account.account_id, calls), email)
@@ -131,12 +130,7 @@ class AccountService:
     def reset_key(
         self, email: str, overlap_seconds: float = 0, public_pem: str | None = None
     ) -> KeyedAccount:
-        """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`.
-
-        Raises:
-            InvalidParameter: the overlap is out of range, or the key is not allowed.
-            NotFound: no active account has this address.
-        """
+        """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`."""
         _check_range("overlap", overlap_seconds, MAX_TOKEN_SECONDS, "seconds")
         account = self._active(email)
         key, private_pem = _new_key(public_pem)
@@ -157,12 +151,7 @@ class AccountService:
         self._api_keys.delete_all(self._active(email).account_id)
 
     def close(self, email: str, keep_days: float = DEFAULT_KEEP_DAYS) -> Account:
-        """Close an account. Its tokens end at once, and its data is deleted after `keep_days`.
-
-        Raises:
-            InvalidParameter: `keep_days` is out of range.
-            NotFound: no account has this address.
-        """
+        """Close an account. Its tokens end at once, and its data is deleted after `keep_days`."""
         _check_range("keep", keep_days, MAX_KEEP_DAYS, "days")
         account = _existing(self._accounts.find_by_email(email), email)
         delete_after = self._clock() + timedelta(days=keep_days)

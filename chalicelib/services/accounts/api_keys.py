@@ -68,12 +68,7 @@ class ApiKeyService:
     def create(
         self, account: Account, name: str, scope: str = ALL, expires_at: str | None = None
     ) -> tuple[ApiKey, str]:
-        """Create an API key; return it as it is stored, and its secret, which is not stored.
-
-        Raises:
-            InvalidParameter: the name, scope or date is not allowed.
-            TooManyApiKeys: the account has the maximum number of keys.
-        """
+        """Create an API key; return it and its secret. Raise TooManyApiKeys at the limit."""
         now = self._clock()
         secret = new_api_secret(os.urandom(SECRET_BYTES))
         key = ApiKey(

@@ -213,12 +213,7 @@ class AdjustmentService:
         return found, len(feedback)
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Adjust the served version of a model.
-
-        Raises:
-            TrainingFailed: the texts or the version were deleted.
-            LeaseLost: another worker owns the run.
-        """
+        """Adjust the served version of a model."""
         wanted = model.request.adjustment or {}
         found = self._stores.user_texts.get(str(wanted.get("texts")))
         if found is None or not model.version:

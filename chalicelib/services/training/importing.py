@@ -133,12 +133,7 @@ class ImportService:
         ).model
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Read an import's archive, and check its predictions against its sample answers.
-
-        Raises:
-            TrainingFailed: the archive cannot be imported; the message says why.
-            LeaseLost: another worker owns the run.
-        """
+        """Read an import's archive, and check its predictions against its sample answers."""
         started = time.monotonic()
         with tempfile.TemporaryFile() as file:
             try:

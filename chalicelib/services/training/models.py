@@ -65,12 +65,7 @@ class ModelService:
         self._prebuilt = prebuilt
 
     def get(self, account_id: str, model_id: str) -> Model:
-        """Return one model.
-
-        Raises:
-            PrebuiltHasCardOnly: the id is that of a prebuilt model.
-            ModelNotFound: the account has no such model.
-        """
+        """Return one model; raise ModelNotFound, or PrebuiltHasCardOnly for a prebuilt model."""
         if model_id in PREBUILT:
             family = LANGUAGE if PREBUILT[model_id] in FAMILY_TYPES[LANGUAGE] else VISION
             raise PrebuiltHasCardOnly(model_id, family)

@@ -106,10 +106,7 @@ class TextLearner:
         """Train a model on texts. Vectors are stored, so that another invocation can continue.
 
         Raises:
-            TrainingFailed: the texts cannot be trained on; the message says why and what to do.
             EncoderNotInstalled: the files of an encoder are missing.
-            LeaseLost: another worker owns the run.
-            TimedOut: the time was too short for all vectors.
             PartsSent: other workers compute the vectors.
         """
         begun_at, datasets = self._found(model, dataset, control)

@@ -34,7 +34,10 @@ class VersionUsers(Protocol):
 
 
 class VersionService:
-    """Reads and changes the versions of an account's models."""
+    """Reads and changes the versions of an account's models.
+
+    Methods raise NotFound if a version is not stored.
+    """
 
     def __init__(
         self,
@@ -61,24 +64,14 @@ class VersionService:
         return self._view(model, _find(model, number))
 
     def serve(self, model: Model, number: int) -> VersionView:
-        """Serve a version from the next call on.
-
-        Raises:
-            NotFound: the version is not stored.
-            Conflict: another call changed the versions at the same time.
-        """
+        """Serve a version from the next call on; raise Conflict if another call changed it."""
         version = _find(model, number)
         if not self._serving.serve(model, version):
             raise _changed(model)
         return self._view(replace(model, version=version.folder), version)
 
     def remove(self, model: Model, number: int) -> VersionView:
-        """Remove a version and its files.
-
-        Raises:
-            NotFound: the version is not stored.
-            Conflict: the version is served, or a batch or export uses it.
-        """
+        """Remove a version and its files; raise Conflict if it is served or in use."""
         view = self._view(model, _find(model, number))
         if view.is_served:
             raise Conflict(f"Version {number} is served. Serve another version, then delete it.")
@@ -96,7 +89,6 @@ class VersionService:
         """Compare two versions by their predictions for the same held-out examples.
 
         Raises:
-            NotFound: one of the versions is not stored.
             Conflict: the versions have fewer than 20 held-out examples in common.
         """
         model.require_dataset("compared")

@@ -99,7 +99,12 @@ class UploadServiceStores:
 
 
 class UploadService:
-    """Accepts uploads. An accepted file is stored before the call is answered."""
+    """Accepts uploads. An accepted file is stored before the call is answered.
+
+    Methods raise BadRequest if a field or the URL is not allowed, TooLarge if the file is over its
+    limit, UnsupportedType if the family does not accept its type, and TooManyOpen if the account
+    has too many uploads in progress, or stores too much.
+    """
 
     def __init__(
         self,
@@ -117,14 +122,7 @@ class UploadService:
     def create(
         self, account: Account, family: str, source: UploadSource, fields: UploadFields
     ) -> DatasetView:
-        """Accept a file as a new dataset, which is UPLOADING until a worker has read it.
-
-        Raises:
-            BadRequest: a field or the URL is not allowed.
-            TooLarge: the file is over its limit.
-            UnsupportedType: the family does not accept the type of the file.
-            TooManyOpen: the account has too many uploads in progress, or stores too much.
-        """
+        """Accept a file as a new dataset, which is UPLOADING until a worker has read it."""
         dataset, job = self._accept(account, family, source, fields)
         self._enqueue(job)
         return self._stores.labels.view(dataset)
@@ -140,12 +138,6 @@ class UploadService:
         """Accept a file as a new dataset and read it within the call.
 
         The dataset is still UPLOADING if the time was too short.
-
-        Raises:
-            BadRequest: a field or the URL is not allowed.
-            TooLarge: the file is over its limit.
-            UnsupportedType: the family does not accept the type of the file.
-            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         started = time.monotonic()
         dataset, job = self._accept(account, family, source, fields)
@@ -183,9 +175,6 @@ class UploadService:
         If `shows_rows` is true, the answer or the error contains the first rows.
 
         Raises:
-            BadRequest: a field or the URL is not allowed, or the upload would fail.
-            TooLarge: the file is over its limit.
-            UnsupportedType: the family does not accept the type of the file.
             TimedOut: the file was not read in time.
         """
         dataset_type = checked_type(family, fields.type)
@@ -229,9 +218,6 @@ class UploadService:
             DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was not created from a file, or its first upload failed.
-            TooLarge: the file is over its limit, or the dataset would be.
-            UnsupportedType: the family does not accept the type of the file.
-            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         check_options(view.dataset.type, source.options)
         _check(view.dataset.family, source)
@@ -245,9 +231,6 @@ class UploadService:
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was deleted.
-            TooLarge: the file, or the dataset with it, is over its limit.
-            UnsupportedType: the file is not a zip archive.
-            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         model.require_dataset("given feedback")
         if model.type != DETECTION:

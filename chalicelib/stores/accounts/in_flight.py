@@ -50,12 +50,7 @@ class InFlight:
 
     @contextmanager
     def downloading(self, account_id: str) -> Iterator[None]:
-        """Count one download of the account and of this process while the `with` block runs.
-
-        Raises:
-            RateExceeded: the account has the maximum number of running downloads.
-            MachineBusy: this process has the maximum number of running downloads.
-        """
+        """Count one running download meanwhile; raise RateExceeded or MachineBusy at a limit."""
         with self.running(account_id, DOWNLOADS):
             # Refuse instead of waiting, because a waiting call would hold one of the few threads.
             if not self._free.acquire(blocking=False):

@@ -47,12 +47,7 @@ class ExampleViews:
         return views
 
     def show_one(self, dataset: Dataset, example: Example) -> ExampleView:
-        """Return one example with its label and location.
-
-        Raises:
-            LabelNotFound: the dataset is being deleted, and its label with it.
-            DatasetNotFound: the dataset is being deleted, so its images are not shown any more.
-        """
+        """Return one example with label and location; raise LabelNotFound during a deletion."""
         label = self._labels.view(dataset).label(example.label_id)
         if label is None:
             raise LabelNotFound(example.label_id)

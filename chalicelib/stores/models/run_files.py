@@ -132,12 +132,7 @@ class RunFileStore:
         self._uploads = uploads
 
     def find_texts(self, account_id: str, path: str, parameter: str) -> UploadedFile:
-        """Return the uploaded file of texts at the `path` in a parameter of the call.
-
-        Raises:
-            DownloadFailed: the account has no such upload, or it cannot be used.
-            TooLarge: the file is over the limit for texts.
-        """
+        """Return the file at the `path` in a parameter; raise DownloadFailed or TooLarge."""
         uploaded, size = self._uploads.find(account_id, path)
         if size > MAX_TEXT_FILE_BYTES:
             raise TooLarge(

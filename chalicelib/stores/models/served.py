@@ -34,12 +34,7 @@ class ServedModels:
         self._prebuilt = prebuilt
 
     def find(self, account_id: str, model_id: str) -> ServedModel:
-        """Return a model of an account, or a prebuilt model.
-
-        Raises:
-            ModelNotFound: there is no such model.
-            PrebuiltNotInstalled: the files of the prebuilt model are missing.
-        """
+        """Return an account's or prebuilt model; raise ModelNotFound or PrebuiltNotInstalled."""
         if model_id in PREBUILT:
             if not self._prebuilt.is_installed(model_id):
                 raise PrebuiltNotInstalled(model_id)
@@ -54,7 +49,6 @@ class ServedModels:
         """Return a model with one of its stored versions, served or not.
 
         Raises:
-            ModelNotFound: there is no such model.
             NotFound: the version is not stored; the message names the stored versions.
         """
         if model_id in PREBUILT:

@@ -33,12 +33,7 @@ _CHECKING = "{}: checking against the reference outputs"
 
 
 def build_backbone(job: Conversion) -> None:
-    """Write `model.onnx`, `labels.json` and `backbone.json` of a network that recognises images.
-
-    Raises:
-        BrokenFile: a source file is not as expected.
-        WrongOutputs: the graph does not give the reference outputs.
-    """
+    """Write a folder of a network for images; raise BrokenFile or WrongOutputs."""
     name = job.model.name
     _CONVERTERS[name](job.source, job.result)
     labels = COCO if name == "nanodet" else imagenet_names(job.source / "names.json")

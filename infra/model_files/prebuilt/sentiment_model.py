@@ -52,12 +52,7 @@ def build_encoder(job: Conversion) -> None:
 
 
 def build(job: Conversion) -> None:
-    """Write `artifact.npz`, `card.json` and `metrics.json`.
-
-    Raises:
-        BrokenFile: the files of the repository are damaged.
-        WrongOutputs: the predictions differ from the references.
-    """
+    """Write artifact, card and metrics; raise BrokenFile or WrongOutputs."""
     figures = read_figures()
     encoder = text_encoders.load(job.directory / MODELS[job.model.needs[0]].folder)
     model = make_model(read_head(), encoder, figures)

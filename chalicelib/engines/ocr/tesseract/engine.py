@@ -56,11 +56,6 @@ class Tesseract:
 
         The program reads only upright text. If the result is not plausible, the page is read in the
         other three directions too.
-
-        Raises:
-            OcrNotInstalled: the program cannot be started.
-            TesseractFailed: the program returned no answer.
-            TimedOut: the program took too long.
         """
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
@@ -77,13 +72,7 @@ class Tesseract:
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
-        """Recognise areas that contain one line each. See: TextEngine.
-
-        Raises:
-            OcrNotInstalled: the program cannot be started.
-            TesseractFailed: the program returned no answer.
-            TimedOut: the program took too long.
-        """
+        """Recognise areas that contain one line each. See: TextEngine."""
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
             return (None,) * len(quads)
