@@ -25,6 +25,7 @@ from infra.local.aws.s3_access import Form, Spool
 LARGE_BYTES = 16 * 1024 * 1024
 _BLOCK = 1 << 20
 _RANGE = re.compile(r"bytes ([0-9]+)-([0-9]+)/[0-9]+")
+_ONE_RANGE = re.compile(r"bytes=(?:[0-9]+-[0-9]*|-[0-9]+)")
 
 Application = Callable[..., Iterable[bytes]]
 
@@ -67,10 +68,10 @@ def answer(
 
     The caller holds the lock of S3.
     """
-    if environ["REQUEST_METHOD"] != "GET":
-        return None
-    key = _large_key(environ)
-    if key is None:
+    key = _find_key(environ)
+    if not _is_range_used(environ, key):
+        environ["HTTP_RANGE"] = ""
+    if environ["REQUEST_METHOD"] != "GET" or key is None or not _is_large(environ, key):
         return None
     status, headers = _headers(moto, environ)
     if status[:3] not in ("200", "206"):
@@ -118,18 +119,27 @@ def store(form: Form, version: str) -> bool:
     return True
 
 
-def _large_key(environ: dict[str, Any]) -> FakeKey | None:
-    """Return the large object that a request downloads, or None."""
-    names = [name for name, _ in parse_qsl(environ["QUERY_STRING"], keep_blank_values=True)]
-    if not all(name.lower().startswith("x-") for name in names):
-        # The request is for a property of the object, one of its versions, or needs other headers.
-        return None
+def _find_key(environ: dict[str, Any]) -> FakeKey | None:
     path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
     bucket_name, _, name = path.lstrip("/").partition("/")
     bucket = s3_backends[DEFAULT_ACCOUNT_ID]["aws"].buckets.get(bucket_name)
     key = bucket.keys.get(name) if bucket is not None else None
-    is_large = isinstance(key, FakeKey) and int(key.contentsize) > LARGE_BYTES
-    return key if is_large else None
+    return key if isinstance(key, FakeKey) else None
+
+
+def _is_large(environ: dict[str, Any], key: FakeKey) -> bool:
+    names = [name for name, _ in parse_qsl(environ["QUERY_STRING"], keep_blank_values=True)]
+    # Otherwise the request is for a property or a version of the object, or needs other headers.
+    is_plain = all(name.lower().startswith("x-") for name in names)
+    return is_plain and int(key.contentsize) > LARGE_BYTES
+
+
+def _is_range_used(environ: dict[str, Any], key: FakeKey | None) -> bool:
+    """Return whether Range counts (RFC 9110, 14.2). Moto takes any unit, and fails without `=`."""
+    version = environ.get("HTTP_IF_RANGE")
+    is_current = version is None or (key is not None and version == key.etag)
+    is_range = _ONE_RANGE.fullmatch(environ.get("HTTP_RANGE", "").lower()) is not None
+    return is_range and is_current and environ["REQUEST_METHOD"] == "GET"
 
 
 def _headers(moto: Application, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:

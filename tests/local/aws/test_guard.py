@@ -254,6 +254,30 @@ def test_control_path_needs_its_secret(stack: LocalStack) -> None:
     assert secret not in stack.log()
 
 
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"Range": "bytes=1-2"}, (206, b"bc")),
+        ({"Range": "BYTES=-2"}, (206, b"de")),
+        ({"Range": "bytes=9-"}, (416, None)),
+        ({"Range": "lines=1-2"}, (200, b"abcde")),
+        ({"Range": "bytes"}, (200, b"abcde")),
+        ({"Range": "bytes=1-2=3"}, (200, b"abcde")),
+        ({"Range": "bytes=1-2", "If_Range": '"ab56b4d92b40713acc5af89985d4b786"'}, (206, b"bc")),
+        ({"Range": "bytes=1-2", "If_Range": '"another"'}, (200, b"abcde")),
+    ],
+)
+def test_range_counts_only_as_specified(stack: LocalStack, s3, headers, expected) -> None:
+    """RFC 9110, 13.1.5 and 14.2: another unit, or another version of the object, is no range."""
+    s3.put_object(Bucket="presage-data", Key="five", Body=b"abcde")
+    url = s3.generate_presigned_url("get_object", {"Bucket": "presage-data", "Key": "five"})
+    path = url.removeprefix(stack.environment["AWS_ENDPOINT_URL"])
+
+    status, _, content = send(stack, "GET", path, **headers)
+
+    assert (status, content if status < 400 else None) == expected
+
+
 def test_only_own_pages_read_presigned_objects(stack: LocalStack, s3) -> None:
     """Only the service's own pages may read responses to presigned URLs."""
     s3.put_object(Bucket="presage-data", Key="x.bin", Body=b"x")
