@@ -33,7 +33,7 @@ def test_a_batch_is_created_and_downloaded(call, world):
     found = call("GET", f"{URL}/{made['id']}").json
     assert (found["status"], found["progress"], found["counts"]["done"]) == ("SUCCEEDED", 1, 2)
     assert "X-Amz-Expires=1800" in found["resultUrl"]
-    assert f"batch-{made['id']}.jsonl" in found["resultUrl"]
+    assert f"{made['name']}-classified.jsonl" in found["resultUrl"]
     listed = call("GET", URL).json["data"]
     assert [one["id"] for one in listed] == [made["id"]]
     [key] = world.objects(f"batches/{made['id']}/")

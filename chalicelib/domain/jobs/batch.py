@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -40,6 +41,10 @@ KIND_TYPES: Mapping[str, tuple[str, ...]] = {
     READ: (OCR,),
     RANK: ("text-intent", "text-sentiment", IMAGE, MULTI_LABEL),
 }
+# Ends of the names of result files, by kind; others are `classified`.
+_RESULTS = {DETECT: "detected", READ: "read", RANK: "ranked"}
+_SUFFIX = re.compile(r"\.(?:csv|tsv|txt|xlsx|jsonl?|zip|pdf|png|jpe?g|webp|heic)$", re.IGNORECASE)
+_SLASHES = re.compile(r"[/\\]")
 # Kinds of batches that a caller can choose, by family.
 FAMILY_KINDS = {LANGUAGE: (INTENT, SENTIMENT), VISION: (PREDICT, DETECT, READ)}
 # Names of the lines in messages, by family.
@@ -275,7 +280,8 @@ class Batch:
     @property
     def file_name(self) -> str:
         """Return the name under which a browser saves the result."""
-        return f"batch-{self.batch_id}.{self.format}"
+        stem = _SUFFIX.sub("", _SLASHES.sub("-", self.name))
+        return f"{stem}-{_RESULTS.get(self.kind, 'classified')}.{self.format}"
 
 
 def part_lines(family: str, kind: str) -> int:
