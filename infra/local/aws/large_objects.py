@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.s3 import notifications
 from moto.s3.models import FakeKey, s3_backends
+from werkzeug.http import http_date, parse_date
 
 from infra.local.aws.s3_access import Form, Spool
 
@@ -25,6 +26,7 @@ from infra.local.aws.s3_access import Form, Spool
 LARGE_BYTES = 16 * 1024 * 1024
 _BLOCK = 1 << 20
 _RANGE = re.compile(r"bytes ([0-9]+)-([0-9]+)/[0-9]+")
+_DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE")
 _ONE_RANGE = re.compile(r"bytes=(?:[0-9]+-[0-9]*|-[0-9]+)")
 
 Application = Callable[..., Iterable[bytes]]
@@ -69,8 +71,7 @@ def answer(
     The caller holds the lock of S3.
     """
     key = _find_key(environ)
-    if not _is_range_used(environ, key):
-        environ["HTTP_RANGE"] = ""
+    _clear_conditions(environ, key)
     if environ["REQUEST_METHOD"] != "GET" or key is None or not _is_large(environ, key):
         return None
     status, headers = _headers(moto, environ)
@@ -134,12 +135,17 @@ def _is_large(environ: dict[str, Any], key: FakeKey) -> bool:
     return is_plain and int(key.contentsize) > LARGE_BYTES
 
 
-def _is_range_used(environ: dict[str, Any], key: FakeKey | None) -> bool:
-    """Return whether Range counts (RFC 9110, 14.2). Moto takes any unit, and fails without `=`."""
+def _clear_conditions(environ: dict[str, Any], key: FakeKey | None) -> None:
+    """Remove dates and ranges that RFC 9110 ignores (13.1, 14.2) and moto fails at or applies."""
+    for name in _DATES:
+        date = parse_date(environ.pop(name, None))
+        if date is not None:
+            environ[name] = http_date(date)
     version = environ.get("HTTP_IF_RANGE")
     is_current = version is None or (key is not None and version == key.etag)
     is_range = _ONE_RANGE.fullmatch(environ.get("HTTP_RANGE", "").lower()) is not None
-    return is_range and is_current and environ["REQUEST_METHOD"] == "GET"
+    if not is_range or not is_current or environ["REQUEST_METHOD"] != "GET":
+        environ["HTTP_RANGE"] = ""
 
 
 def _headers(moto: Application, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:

@@ -265,10 +265,14 @@ def test_control_path_needs_its_secret(stack: LocalStack) -> None:
         ({"Range": "bytes=1-2=3"}, (200, b"abcde")),
         ({"Range": "bytes=1-2", "If_Range": '"ab56b4d92b40713acc5af89985d4b786"'}, (206, b"bc")),
         ({"Range": "bytes=1-2", "If_Range": '"another"'}, (200, b"abcde")),
+        ({"If_Modified_Since": "yesterday"}, (200, b"abcde")),
+        ({"If_Unmodified_Since": "2026-01-01"}, (200, b"abcde")),
+        ({"If_Modified_Since": "Friday, 01-Jan-99 00:00:00 GMT"}, (200, b"abcde")),
+        ({"If_Unmodified_Since": "Fri, 01 Jan 1999 00:00:00 GMT"}, (412, None)),
     ],
 )
-def test_range_counts_only_as_specified(stack: LocalStack, s3, headers, expected) -> None:
-    """RFC 9110, 13.1.5 and 14.2: another unit, or another version of the object, is no range."""
+def test_conditions_count_as_specified(stack: LocalStack, s3, headers, expected) -> None:
+    """RFC 9110, 13.1, 14.2: wrong dates, other units and ranges of other versions do not count."""
     s3.put_object(Bucket="presage-data", Key="five", Body=b"abcde")
     url = s3.generate_presigned_url("get_object", {"Bucket": "presage-data", "Key": "five"})
     path = url.removeprefix(stack.environment["AWS_ENDPOINT_URL"])
