@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.s3 import notifications
 from moto.s3.models import FakeKey, s3_backends
-from werkzeug.http import http_date, parse_date
+from werkzeug.http import http_date, parse_date, parse_etags
 
 from infra.local.aws.s3_access import Form, Spool
 
@@ -71,7 +71,8 @@ def answer(
     The caller holds the lock of S3.
     """
     key = _find_key(environ)
-    _clear_conditions(environ, key)
+    if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+        _clear_conditions(environ, key)
     if environ["REQUEST_METHOD"] != "GET" or key is None or not _is_large(environ, key):
         return None
     status, headers = _headers(moto, environ)
@@ -136,14 +137,22 @@ def _is_large(environ: dict[str, Any], key: FakeKey) -> bool:
 
 
 def _clear_conditions(environ: dict[str, Any], key: FakeKey | None) -> None:
-    """Remove dates and ranges that RFC 9110 ignores (13.1, 14.2) and moto fails at or applies."""
+    """Leave those conditions of a download that RFC 9110 counts, in the one form that moto reads.
+
+    Moto applies ranges of any unit, and fails at dates of other forms.
+    """
     for name in _DATES:
         date = parse_date(environ.pop(name, None))
         if date is not None:
             environ[name] = http_date(date)
-    version = environ.get("HTTP_IF_RANGE")
-    is_current = version is None or (key is not None and version == key.etag)
+    version = key.etag if key is not None else ""
+    tag = version.strip('"')
+    if parse_etags(environ.get("HTTP_IF_NONE_MATCH")).contains_weak(tag):
+        environ["HTTP_IF_NONE_MATCH"] = version
+    if parse_etags(environ.get("HTTP_IF_MATCH")).contains(tag):
+        del environ["HTTP_IF_MATCH"]
     is_range = _ONE_RANGE.fullmatch(environ.get("HTTP_RANGE", "").lower()) is not None
+    is_current = environ.get("HTTP_IF_RANGE", version) == version
     if not is_range or not is_current or environ["REQUEST_METHOD"] != "GET":
         environ["HTTP_RANGE"] = ""
 
