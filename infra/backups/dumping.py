@@ -46,7 +46,7 @@ class Access:
     pause_writes: PauseWrites = _no_pause
     """Pauses other writes while the tables, and objects that are not copied yet, are read."""
     has_changed: HasChanged = lambda _: True
-    """Returns False for a table or bucket to skip; called before and during the pause."""
+    """Returns False for a table or bucket to skip; called before and while writes are paused."""
     read_pieces: ReadPieces = _scan_pieces
     """Reads the rows of a table."""
 

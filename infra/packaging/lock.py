@@ -129,11 +129,11 @@ def shipped(
     target: LambdaTarget,
     left_out: Container[str] = LEFT_OUT,
 ) -> dict[tuple[str, str], str]:
-    """Select the packages that ship from a complete resolution.
+    """Return the packages of a complete resolution that the Lambda package contains.
 
     Raises:
-        PackageError: a package that the target needs is missing, because this Python does not need
-            it.
+        PackageError: the resolution, made for the running Python, lacks a package that the
+            target needs.
     """
     known = {normal(entry["metadata"]["name"]): entry for entry in installs}
     reached: set[str] = set()

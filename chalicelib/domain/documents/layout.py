@@ -50,7 +50,7 @@ class WrittenBlock:
     flows_on: tuple[bool, ...]
     """For each line except the last, whether it was wrapped, because the next word did not fit."""
     height: float
-    """Height of a text line, in pixels as the API returns them."""
+    """Height of one line of the text, in pixels as the API returns them."""
     table: Table | None = None
     box: Rect | None = None
     """Box on the page, in the coordinates of the text lines; None if unknown."""

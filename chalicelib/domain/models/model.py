@@ -170,7 +170,7 @@ class Model:
     """Id of the call that requested the run; None for a call without an idempotency key."""
 
     def require_dataset(self, action: str) -> None:
-        """Raise Conflict if an action needs the dataset, which an imported model does not have."""
+        """Raise Conflict if the model was imported: it cannot be `action`, having no dataset."""
         if self.request.imported is not None:
             raise Conflict(
                 f"Model {self.model_id} cannot be {action}: it was imported, and its examples are "

@@ -131,7 +131,7 @@ class PictureWork:
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether a sent archive is small enough to split it into parts within the call."""
+        """Return whether the request can divide the archive into parts; otherwise a job does."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:

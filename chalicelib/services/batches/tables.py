@@ -38,7 +38,7 @@ class TableWork:
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Yield the lines with the cells that come before the answer in the result."""
+        """Add to each line the input cells that the result file repeats before the answer."""
         if not batch.is_table:
             yield from lines
             return

@@ -46,7 +46,7 @@ class TextWork:
         check_sent(content, encoding)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return True: a sent file of texts is always split into parts within the call."""
+        """Return True: the request itself divides every sent file of texts into parts."""
         del kind, content
         return True
 

@@ -98,7 +98,7 @@ class TrainingPartService:
         return True
 
     def _running(self, job: TrainPartJob) -> Model | None:
-        """Return the training that a job's part belongs to; None if its run has ended."""
+        """Return the model that a job trains; None if that training has ended."""
         model = self._models.find(job.account_id, job.model_id)
         is_same = model is not None and model.run == job.run
         return model if model is not None and is_same and model.status == RUNNING else None

@@ -51,7 +51,7 @@ class DatasetStore:
     def reserve(self, dataset: Dataset) -> None:
         """Store the row of a new dataset before its labels and its file.
 
-        No call finds it until `finish`. If this call dies before, SweepService deletes the
+        No call finds it until `finish`. If the request ends without it, SweepService deletes the
         dataset with everything that was stored for it.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))

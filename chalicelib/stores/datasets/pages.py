@@ -72,7 +72,7 @@ def clear_places(owner: str) -> None:
 
 
 def delete_places(owner: str) -> None:
-    """Delete the row of stored positions, because the owner's account was deleted."""
+    """Delete where the pages of an owner's list begin, because the account was deleted."""
     CounterRow(f"places#{owner}").delete()
 
 

@@ -54,14 +54,15 @@ class Tokens(NamedTuple):
 def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
     """Build the graph of an encoder.
 
-    The input is `ids`, int64 (tokens,), at most 128 with begin and end. The output is `vector`,
-    float32 (1, width): the mean of the last states, or the first of them, scaled to length 1.
+    The input is `ids`, int64 (tokens,): at most 128 tokens, the begin and end tokens included. The
+    output is `vector`, float32 (1, width), scaled to length 1: the mean of the states of the last
+    layer, or the state of its first token, as `shape` says.
 
     Args:
         shape: sizes of the network.
         weights: `words` (ids, width), `positions` (128, width), `embedding_scale`,
-            `embedding_shift`, `distances` (heads, 255) if there is a bias, and `layer0_...` and so
-            on, see `_add_layer`. Matrices are (in, out).
+            `embedding_shift`, `distances` (heads, 255) if `shape.has_bias`, and `layer0_...` and
+            so on, see `_add_layer`. Matrices are (in, out).
     """
     graph = Graph()
     states = _add_embedding(graph, shape, weights)

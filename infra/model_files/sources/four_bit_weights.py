@@ -29,7 +29,7 @@ class FourBitWeights:
     """The tensors of a packed file, unpacked when they are read."""
 
     def __init__(self, path: Path) -> None:
-        """Read the directory; raise BrokenFile if the file has another format."""
+        """Read the table of contents of the file; raise BrokenFile if it has another format."""
         try:
             self._data = np.memmap(path, np.uint8, "r")
             magic, _, width, layers, heads, *_, block = _HEADER.unpack(self._bytes(0, _HEADER.size))

@@ -82,7 +82,7 @@ class ProposalStage:
 
     @property
     def has_heads(self) -> bool:
-        """Whether the algorithm uses proposals."""
+        """Whether there are proposals, and so a head that classifies them."""
         return bool(self._places)
 
     @property
