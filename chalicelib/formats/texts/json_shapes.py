@@ -9,6 +9,7 @@ from typing import Any
 from chalicelib.domain.datasets.upload_format import JSON, LABEL_STUDIO, ReadingOptions
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.columns.names import find_column, find_named_columns, split_columns
+from chalicelib.formats.texts.columns.ranking import is_code
 
 TEXT_KEYS = ("text", "document", "utterance")
 LABEL_KEYS = ("label", "intent", "sentiment")
@@ -36,6 +37,8 @@ class ObjectShape:
     """Members that may have the text. The first that an object has is used."""
     label_keys: tuple[str, ...] = LABEL_KEYS
     """Members that may have the label. The first that an object has is used."""
+    is_guessed: bool = False
+    """Whether the member of the text was chosen because it is the only other text."""
     joined_keys: tuple[str, ...] = ()
     """Members whose texts are joined, if several are requested; otherwise empty."""
     read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(
@@ -84,6 +87,9 @@ def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
     has_text, has_label = (any(key in value for key in keys) for keys in (TEXT_KEYS, LABEL_KEYS))
+    others = [] if has_text or texts else _find_texts(value, {*LABEL_KEYS, *labels})
+    is_guessed = len(others) == 1
+    texts = others if is_guessed else texts
     if not (has_text or has_label) and not (texts and labels):
         shown = (", ".join(str(key)[:40] for key in names[:5]) or "no members").encode(
             "utf-8", "replace"
@@ -105,7 +111,17 @@ def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
     return ObjectShape(
         text_keys=TEXT_KEYS if has_text else (*TEXT_KEYS, *texts),
         label_keys=LABEL_KEYS if has_label else (*LABEL_KEYS, *labels),
+        is_guessed=is_guessed,
     )
+
+
+def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
+    """Return the members whose values are texts and not codes. Numbers were read as texts."""
+    return [
+        key
+        for key, cell in value.items()
+        if isinstance(cell, str) and key not in taken and not is_code(cell.strip())
+    ]
 
 
 def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectShape:

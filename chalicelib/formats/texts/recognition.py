@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from chalicelib.domain.datasets.upload_format import (
+    COLUMNS_GUESSED,
     CSV,
     ENCODING_GUESSED,
     ENCODING_MIXED,
@@ -141,5 +142,11 @@ def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions)
         raise InvalidUpload(
             "'format' is labelStudio, and the first object is not a task with 'data' and "
             "'annotations'. Leave 'format' out, or export the tasks as JSON."
+        )
+    if shape.is_guessed:
+        layout = layout.with_warning(
+            COLUMNS_GUESSED,
+            f"The texts were taken from the member '{shape.text_keys[-1][:40]}', the only one that "
+            "is a text. Send 'textColumn' to be sure.",
         )
     return replace(layout, kind=kind if shape.kind == JSON else shape.kind, shape=shape)

@@ -37,7 +37,6 @@ from chalicelib.formats.texts.columns.ranking import (
     ColumnProfile,
     describe_columns,
     find_likely,
-    is_code,
     is_group_row,
     looks_like_names,
 )
@@ -196,7 +195,9 @@ class ColumnFinder:
 
         def is_second(row: tuple[int, list[str]]) -> bool:
             label = "".join(row[1][label_at : label_at + 1]).strip()
-            return labels[label] <= 1 and not _has_codes(row[1], coded)
+            return labels[label] <= 1 and not any(
+                profiles[at].holds_code(row[1][at].strip()) for at in coded if at < len(row[1])
+            )
 
         below = islice(self._table.rows(), _MOST_HEADERS)
         found = [number for number, _ in takewhile(is_second, below)]
@@ -429,11 +430,6 @@ def _no_columns(
     error = InvalidUpload(message)
     error.detail = describe_columns(profiles)
     return error
-
-
-def _has_codes(cells: list[str], coded: list[int]) -> bool:
-    """Return whether a row has a number, date or identifier in one of the columns `coded`."""
-    return any(is_code(cells[at].strip()) for at in coded if at < len(cells))
 
 
 def _only(found: list[int]) -> int | None:

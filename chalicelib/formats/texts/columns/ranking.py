@@ -129,14 +129,15 @@ class ColumnProfile:
         """Return whether nearly all cells of the column are codes, in a table with `rows` rows."""
         return self.codes >= _NEARLY_ALL * rows
 
-    @property
-    def is_named_by_code(self) -> bool:
-        """Return whether the first row's cell is a code like the cells below it.
+    def holds_code(self, cell: str) -> bool:
+        """Return whether a cell is a code like the cells of this column.
 
-        A name with letters, such as `Q1`, is not a code like numbers below it.
+        A cell with letters, such as the name `Q1`, is not a code like numbers.
         """
-        has_letters = any(map(str.isalpha, self.samples[0])) if self.rows else False
-        return is_code(self.name) and (has_letters or not any(map(str.isalpha, self.name)))
+        if not is_code(cell) or not any(map(str.isalpha, cell)):
+            return is_code(cell)
+        plain = sum(n for value, n in self.values.items() if not any(map(str.isalpha, value)))
+        return 2 * plain < self.rows
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
@@ -171,7 +172,7 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
     return (
         len(named) >= len(profiles) / 2
         and sum(profile.name in profile.values for profile in named) * 10 <= len(named)
-        and sum(profile.is_named_by_code for profile in coded) * 2 <= len(coded)
+        and sum(profile.holds_code(profile.name) for profile in coded) * 2 <= len(coded)
         and all(
             profile.name and profile.name not in profile.values
             for profile in (text, *(profiles[at] for at in others_at))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 
@@ -143,3 +144,24 @@ def test_group_names_above_two_columns_are_left_out() -> None:
     found = scan(content, ScanRules("en", is_sentiment=False))
 
     assert found.kept_by_label == {"post": 10, "shop": 10}
+
+
+def test_identifiers_in_a_column_of_numbers_are_a_further_header() -> None:
+    """The third header row of a survey has identifiers where the answers have numbers."""
+    rows = [("Q1", "Q2", "Q3"), ("Your message", "Team", "Score")]
+    rows.append(tuple(f'{{"ImportId":"QID{at}"}}' for at in (1, 2, 3)))
+    rows += [(f"parcel {at} is late", ("post", "shop")[at % 2], str(at % 5)) for at in range(20)]
+
+    found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False))
+
+    assert found.kept_by_label == {"post": 10, "shop": 10}
+
+
+def test_the_only_other_text_of_objects_is_the_text() -> None:
+    """Objects with a label and one text of an unknown name are read, with a warning."""
+    lines = [json.dumps({"id": at, "data": f"call {at} again", "label": ["a"]}) for at in range(6)]
+
+    found = scan(io.BytesIO("\n".join(lines).encode()), ScanRules("en", is_sentiment=False))
+
+    assert found.kept_by_label == {"a": 6}
+    assert "columnsGuessed" in {warning.code for warning in found.warnings}
