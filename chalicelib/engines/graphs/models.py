@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from chalicelib.domain.datasets.dataset import DETECTION, FAMILY_TYPES, IMAGE, LANGUAGE
 from chalicelib.engines.artifact import read_parts
 from chalicelib.engines.graphs.graph import JoinedGraph
+from chalicelib.engines.text.encoding.encoders import WORDS
 
 _TEXT_TYPES = FAMILY_TYPES[LANGUAGE]
 
@@ -31,6 +32,8 @@ def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> 
     if reading.get("attention"):
         # Such a model splits texts into sentences, which ONNX has no operator for.
         return "it was trained on long texts, which it splits into sentences"
+    if any(name == WORDS for name, *_ in (header or {}).get("encoders") or ()):
+        return "it reads the spelling of words, which ONNX has no operator for"
     return None
 
 

@@ -162,8 +162,10 @@ class BundleService:
         """Return descriptions of a model's networks, their folders, and its preprocessing."""
         if model.family == LANGUAGE:
             from chalicelib.engines.text.encoding import onnx_encoders
+            from chalicelib.engines.text.encoding.encoders import WORDS
 
-            encoders = {name: self._encoders.get(name).facts for name, _, _ in header["encoders"]}
+            names = [name for name, _, _ in header["encoders"] if name != WORDS]
+            encoders = {name: self._encoders.get(name).facts for name in names}
             folders = {f"encoders/{name}": self._encoders.folder(name) for name in encoders}
             reading = {
                 "maxCharacters": onnx_encoders.MAX_CHARACTERS,

@@ -17,7 +17,7 @@ from chalicelib.domain.datasets.example import text_digest
 from chalicelib.domain.datasets.windows import split_texts
 from chalicelib.domain.jobs.messages import EmbedJob
 from chalicelib.domain.models.model import Model
-from chalicelib.engines.text.encoding.encoders import encoder_names
+from chalicelib.engines.text.encoding.encoders import WORDS, encoder_names
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.datasets.datasets import DatasetStore
@@ -132,8 +132,11 @@ class EmbeddingService:
     ) -> tuple[list[bytes], Singles]:
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
-        vectors = self.embed(encoder, texts)
-        content = dump_shard([text_digest(text) for text in texts], vectors)
+        vectors, digests = self.embed(encoder, texts), [text_digest(text) for text in texts]
+        if encoder == WORDS:
+            # Faster to compute than to store.
+            return digests, vectors
+        content = dump_shard(digests, vectors)
         self._artifacts.put(f"{self._prefix(owner, encoder)}{name}.npz", content)
         # Read back, because storing rounds: the first training of a dataset must see the vectors
         # that later ones see.

@@ -20,6 +20,9 @@ from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import Model, ServedModel, TrainRequest
 from chalicelib.domain.models.prediction import PredictionOptions, as_json
+from chalicelib.engines.text.encoding.encoders import WORDS
+from chalicelib.engines.text.encoding.profiles import Profile, ProfileRequest
+from chalicelib.errors import InvalidParameter
 from infra.packaging.reachable import write_runtime
 from tests.builders import World, some_rows
 from tests.full_size import size
@@ -139,6 +142,21 @@ def test_texts_are_answered_alike(
     command = ("-m", "presage_runtime.command", "predict", str(place), "-", "--count", "1")
     shown = run(package, *command, text=lines)
     assert [len(json.loads(line)) <= 1 for line in shown.stdout.splitlines()] == [True, True]
+
+
+def test_a_model_of_spelling_is_answered_alike(
+    world: World, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runtime package includes the encoder of spelling, which has no files and no graph."""
+    spelled = Profile("fast", ("bge", WORDS))
+    monkeypatch.setattr(ProfileRequest, "named", lambda wanted, name, reason="": spelled)
+    model = text_model(world, "text-intent", {"outOfDomainRate": 0.05})
+
+    place = check(world, package, model, TEXTS, tmp_path)
+
+    assert [path.name for path in (place / "encoders").iterdir()] == ["bge"]
+    with pytest.raises(InvalidParameter, match="the spelling of words"):
+        unpacked(world, model, "onnx", tmp_path)
 
 
 @pytest.mark.parametrize("kind", list(FILES))

@@ -58,6 +58,14 @@ def test_vectors_in_the_order_of_the_texts(world: World) -> None:
     assert shown == [(0, 3), (3, 3)]
 
 
+def test_vectors_of_spelling_are_not_stored(world: World) -> None:
+    """They are computed again, which is faster than reading them."""
+    found = world.container.embeddings.table(7, "words", ["one", "two"], lambda *_: None)
+
+    assert found.vectors().any(axis=1).all()
+    assert world.objects("datasets/7/") == []
+
+
 def test_vectors_do_not_depend_on_who_computes_them(world: World) -> None:
     """Computing vectors or reading stored ones gives the same result."""
     texts = [f"text {number}" for number in range(1_050)]

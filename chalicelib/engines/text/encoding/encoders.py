@@ -20,6 +20,8 @@ FAST, ACCURATE = "fast", "accurate"
 # Text prefixes with which the encoders were trained. `bge-sentiment` returns middle layers of bge,
 # and converts emoji to words; only CommunitySentiment uses it.
 PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
+# The encoder of spelling, which has no files.
+WORDS = "words"
 
 
 class EncoderNotInstalled(FileNotFoundError):
@@ -82,7 +84,7 @@ def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
 def is_installed(directory: Path, name: str) -> bool:
     """Return whether every file of the encoder is complete in the model directory."""
     folder = directory / name
-    return _is_complete(folder, read_facts(folder / FACTS_FILE).get("files", {}))
+    return name == WORDS or _is_complete(folder, read_facts(folder / FACTS_FILE).get("files", {}))
 
 
 def load_encoder(directory: Path, name: str) -> Encoder:
@@ -90,12 +92,16 @@ def load_encoder(directory: Path, name: str) -> Encoder:
 
     Args:
         directory: the model directory, with one folder for each encoder.
-        name: `bge`, `use`, `bge-sentiment`, `minilm`, `mpnet` or `e5`.
+        name: `bge`, `use`, `bge-sentiment`, `minilm`, `mpnet`, `e5` or `words`.
 
     Raises:
         EncoderNotInstalled: files of the encoder are missing, or no encoder has this name.
         EncoderDamaged: files of the encoder cannot be read.
     """
+    if name == WORDS:
+        from chalicelib.engines.text.encoding.word_encoder import WordEncoder
+
+        return WordEncoder(name)
     folder = directory / name
     facts = read_facts(folder / FACTS_FILE)
     if not _is_complete(folder, facts.get("files", {})):

@@ -12,14 +12,14 @@ from typing import Protocol
 from chalicelib.domain.datasets.fields import count_words
 from chalicelib.domain.datasets.windows import READ_WORDS
 from chalicelib.domain.jobs.spreading import spread
-from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
+from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, WORDS, encoder_names
 
 # Longest processor time for the vectors of large encoders that were not requested.
 BUDGET_SECONDS = 600.0
 # Profile of English texts between fast and accurate.
 BALANCED = "balanced"
 _SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.265e-3}
-_COSTS = {"bge": 0.19e-3, "minilm": 0.105e-3, "use": 0.065e-3, **_SECONDS_PER_WORD}
+_COSTS = {"bge": 0.19e-3, "minilm": 0.105e-3, "use": 0.065e-3, WORDS: 0.01e-3, **_SECONDS_PER_WORD}
 # Relative decrease of the log-loss that justifies encoders that cost at most as much as bge. More
 # expensive ones need more, in proportion.
 _WORTH = 0.05
@@ -30,6 +30,8 @@ _WORDS_OF_A_TEXT = 5
 # Words of a longer text per window.
 _WORDS_OF_A_WINDOW = 20
 _SHORT_WORDS = 90
+# With more texts, the vectors of spelling would need too much memory.
+_MOST_SPELLED = 50_000
 # Maximum and minimum number of texts for a comparison.
 MOST_COMPARED, FEWEST_COMPARED = 4_000, 200
 # Number of texts of each label in a comparison, if it has as many.
@@ -155,7 +157,7 @@ def climb(
     language: str,
     compare: Callable[[int, Profile, Profile], StepResult],
 ) -> Profile:
-    """Compare each profile with the next more expensive one, until a step is not worth its cost.
+    """Compare each profile with the best cheaper one, and the best one with and without spelling.
 
     Args:
         ladder: the profiles.
@@ -182,6 +184,12 @@ def climb(
             is_taken = found.is_worth_it
             said.append(f"{name} is {found.reason}")
         chosen = step if is_taken else chosen
+    spelled = replace(chosen, encoders=(*chosen.encoders, WORDS))
+    count = min(MOST_COMPARED, len(texts))
+    if count >= FEWEST_COMPARED and len(texts) <= _MOST_SPELLED:
+        found = compare(count, chosen, spelled)
+        said.append(f"{WORDS} (spelling) is {found.reason}")
+        chosen = spelled if found.is_worth_it else chosen
     return replace(chosen, reason=f"Chosen automatically: {'; '.join(said)}.")
 
 

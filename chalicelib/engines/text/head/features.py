@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chalicelib.engines.text.encoding.encoders import WORDS
+
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Ints
     from chalicelib.engines.interface import Blocks
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 _CHUNK_ROWS = 4_096
 _SMALLEST_NORM = 1e-6
+# Weight of spelling next to meaning, chosen on generated commands.
+_WEIGHTS = {WORDS: 2.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
     for name in names:
         mean, norm = _measure(blocks[name])
         means.append(mean)
-        norms.append(norm)
+        norms.append(norm / _WEIGHTS.get(name, 1.0))
     return Scaling(tuple(names), tuple(means), tuple(norms))
 
 

@@ -77,9 +77,20 @@ def test_each_step_is_compared_with_the_best_so_far():
     chosen, made = climbed(worth=(small,))
     assert chosen.encoders == small
     assert "bge+minilm (1.6 x the cost) is compared" in chosen.reason
-    assert [pair[1:] for pair in made] == [(("bge",), small), (small, large)]
+    spelled = (small, (*small, "words"))
+    assert [pair[1:] for pair in made] == [(("bge",), small), (small, large), spelled]
     assert climbed(worth=(large,))[0].encoders == large
     assert climbed()[0].encoders == ("bge",)
+
+
+def test_spelling_joins_the_chosen_encoders_where_it_gains():
+    """Spelling is compared with the chosen encoders in every language, up to 50,000 texts."""
+    chosen, made = climbed(worth=(("bge", "words"),))
+    assert (chosen.encoders, chosen.name) == (("bge", "words"), "fast")
+    assert made[-1] == (4_000, ("bge",), ("bge", "words"))
+    assert "words (spelling) is compared" in chosen.reason
+    assert climbed(worth=(("use", "words"),), language="fr")[0].encoders == ("use", "words")
+    assert climbed(TEXTS * 11)[1][-1][2] != ("bge", "words")
 
 
 def test_small_sets_take_e5_untested():
@@ -90,7 +101,10 @@ def test_small_sets_take_e5_untested():
     assert climbed(TEXTS[:300], language="fr")[0].encoders == ("e5", "use")
     # 500 texts are enough to compare minilm. That it is refused does not make mpnet better.
     chosen, made = climbed(TEXTS[:500])
-    assert (chosen.encoders, len(made)) == (("bge",), 1)
+    assert (chosen.encoders, [one[2] for one in made]) == (
+        ("bge",),
+        [("bge", "minilm"), ("bge", "words")],
+    )
 
 
 def test_a_gain_must_be_worth_its_cost():

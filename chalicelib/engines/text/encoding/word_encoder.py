@@ -1,0 +1,63 @@
+"""Encodes the spelling of texts: words, pairs of words, and parts of words, by their hashes.
+
+This encoder has no files and knows no meanings. Where texts follow fixed patterns with changing
+names in them, as commands do, it distinguishes labels better than networks do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
+
+from chalicelib.engines.text.encoding.interface import EncoderFacts
+from chalicelib.engines.text.encoding.onnx_encoders import OnnxEncoder
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Singles
+
+_DIMENSIONS = 1_024
+_WORD = re.compile(r"\w+|[^\w\s]")
+_PART_LENGTHS = 3, 4, 5
+# A word has several parts, so each counts less than the word.
+_PART_WEIGHT = 0.4
+# Any change of the vectors needs another number, which makes stored vectors and models distinct.
+_VERSION = "words 1"
+
+
+class WordEncoder(OnnxEncoder):
+    """Adds up the hashed words, pairs of words, and parts of words of a text."""
+
+    def __init__(self, name: str) -> None:
+        digest = hashlib.sha256(_VERSION.encode()).hexdigest()
+        facts = EncoderFacts(name, "hashed words and letters", digest, "Apache-2.0", _DIMENSIONS)
+        super().__init__(facts)
+
+    def encode_one(self, text: str) -> Singles:
+        """Return the vector of a clean text, float32, shape (1024,), of length 1."""
+        words = ["^", *_WORD.findall(text.casefold()), "$"]
+        whole = {*words[1:-1], *map(" ".join, pairwise(words))}
+        sums = _signs(whole) + np.float32(_PART_WEIGHT) * _signs(set(_parts(words[1:-1])))
+        # Opposite signs may cancel each other.
+        length = np.sqrt(np.add.reduce(sums * sums)) or np.float32(1.0)
+        return np.asarray(sums / length, np.float32)
+
+
+def _parts(words: Sequence[str]) -> Iterator[str]:
+    for word in words:
+        marked = f"<{word}>"
+        for length in _PART_LENGTHS:
+            for start in range(len(marked) - length + 1):
+                yield f"#{marked[start : start + length]}"
+
+
+def _signs(parts: set[str]) -> Singles:
+    """Return the number of parts with each hash, half of them counted as -1, float32, (1024,)."""
+    hashes = np.array([crc32(part.encode()) for part in parts], np.int64)
+    signs = np.where(hashes & 1, 1.0, -1.0)
+    return np.bincount((hashes >> 1) % _DIMENSIONS, signs, _DIMENSIONS).astype(np.float32)
