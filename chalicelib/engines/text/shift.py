@@ -1,4 +1,4 @@
-"""Lowers a rejection threshold for users who phrase texts differently from the examples.
+"""Prepares a rejector for users who phrase texts differently from the examples.
 
 Such texts are simulated by withholding clusters of similar texts of a label from a training.
 Out-of-domain texts that are near the domain are simulated by withholding whole labels, one after
@@ -14,7 +14,7 @@ import numpy as np
 
 from chalicelib.engines.text.head.anchors import mean_vector, unit_vectors
 from chalicelib.engines.text.head.domain import fit_domain
-from chalicelib.engines.text.head.domain_score import answer_support, scores
+from chalicelib.engines.text.head.domain_score import answer_support, fit_trust, scores
 from chalicelib.engines.text.head.neighbours import add_nearness, fit_neighbours
 from chalicelib.engines.text.head.out_of_domain import FEW_TEXTS, round_threshold
 from chalicelib.engines.text.head.regression import ExampleBatch, HeadObjective, fit_head
@@ -35,9 +35,13 @@ _TOLERANCE = 5e-4
 _FEWEST_LABELS = 4
 # The margin is only as large as needed to reject at most this multiple of the requested rate of
 # withheld clusters. A larger margin would only accept more out-of-domain texts.
-_TOLERATED = 2.0
-# Maximum fraction of the rejected texts of withheld labels that the margin may accept.
-_MOST_LOST = 0.1
+_TOLERATED = 1.5
+# Maximum fraction of the rejected texts of withheld labels that the margin may accept. Both were
+# chosen on six draws of CLINC150 and BANKING77 with words dropped, misspelt and added.
+_MOST_LOST = 0.15
+# Number of texts of a label from which its clusters show how its wording varies; with only a text
+# in each cluster there is no margin.
+_TELLING_TEXTS = 20
 # Number of sample texts of each kind.
 _SAMPLES = 200
 
@@ -83,8 +87,9 @@ def add_margin(
         return rejection
     # The held-out part must not influence the rejector that it is evaluated with.
     is_trained = np.isin(plan.layout.order[found.rows], chosen.examples[chosen.is_trained])
-    served = _lowered(fitted.served, found, rate, np.ones(len(found.rows), bool))
-    metric = _lowered(fitted.metric, found, rate, is_trained)
+    every, rates = np.ones(len(found.rows), bool), (rate, _most_lost(plan))
+    served = _for_users(fitted.served, found, background, rates, every)
+    metric = _for_users(fitted.metric, found, background, rates, is_trained)
     clusters, labels = found.signals[~found.is_foreign], found.signals[found.is_foreign]
     withheld = WithheldScores(scores(clusters), scores(labels))
     rejectors = replace(fitted, served=served, metric=metric, withheld=withheld)
@@ -111,14 +116,39 @@ def _spread(signals: Doubles) -> Doubles:
     return signals[order[(middles * len(order)).astype(np.int64)]]
 
 
-def _lowered(rejector: Rejector, found: _Withheld, rate: float, rows: Bools) -> Rejector:
-    known, foreign = found.scores[rows & ~found.is_foreign], found.scores[rows & found.is_foreign]
+def _most_lost(plan: FitPlan) -> float:
+    further = len(plan.layout.order) / plan.labels - _CLUSTERS
+    return _MOST_LOST * min(1.0, max(0.0, further / (_TELLING_TEXTS - _CLUSTERS)))
+
+
+def _for_users(
+    rejector: Rejector,
+    found: _Withheld,
+    background: Doubles,
+    rates: tuple[float, float],
+    rows: Bools,
+) -> Rejector:
+    """Lower a threshold, and fit the probability of being in the domain to withheld clusters.
+
+    Args:
+        rejector: the rejector.
+        found: signals of withheld texts.
+        background: scaled signals of the background texts, float64, shape (m, 3).
+        rates: fraction of in-domain texts that may be rejected, and the largest fraction of the
+            rejected texts of withheld labels that may be accepted instead.
+        rows: which of the withheld texts count.
+    """
+    is_known = rows & ~found.is_foreign
+    known, foreign = found.scores[is_known], found.scores[rows & found.is_foreign]
     if not len(known) or not len(foreign):
         return rejector
+    rate, lost = rates
     cautious = float(np.quantile(known, min(_TOLERATED * rate, 1.0)))
-    least = float(np.quantile(foreign, (1.0 - _MOST_LOST) * (foreign < rejector.threshold).mean()))
+    least = float(np.quantile(foreign, (1.0 - lost) * (foreign < rejector.threshold).mean()))
     return replace(
-        rejector, threshold=min(rejector.threshold, round_threshold(max(cautious, least)))
+        rejector,
+        scale=replace(rejector.scale, trust=fit_trust(found.signals[is_known], background)),
+        threshold=min(rejector.threshold, round_threshold(max(cautious, least))),
     )
 
 

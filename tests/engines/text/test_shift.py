@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from chalicelib.engines.interface import TextFitOptions, TextTrainingSet
 from chalicelib.engines.text import fit as training
 from chalicelib.engines.text import shift
 from chalicelib.engines.text.fit import fit
+from chalicelib.engines.text.head.domain_score import scores
+from chalicelib.engines.text.plan import make_plan
 from tests.engines.text.clusters import a_training_set, with_background
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Doubles
 
 REJECTS = TextFitOptions(out_of_domain_rate=0.05)
 
@@ -41,6 +47,38 @@ def test_groups_of_wordings_lower_the_threshold(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(training, "add_margin", lambda plan, chosen, rejection, rate: rejection)
 
     assert cautious < _threshold(examples)
+
+
+def test_the_probability_of_the_domain_is_fitted_to_withheld_wordings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Texts of withheld wordings score lower than other texts, and the probability knows them."""
+    given = []
+
+    def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
+        given.append(inside)
+        return 0.0, 0.0, 0.0, 0.0
+
+    monkeypatch.setattr(shift, "fit_trust", fit_trust)
+    examples = _scattered()
+
+    model = fit(examples, REJECTS, [].append)
+
+    rejector = model.parameters.rejector
+    assert rejector is not None
+    assert rejector.samples is not None
+    assert scores(given[0]).mean() < scores(rejector.samples[0]).mean()
+    assert (model.certainty(examples.blocks) == 0.5).all()
+
+
+@pytest.mark.parametrize(("texts_of_label", "lost"), [(4, 0.0), (10, 0.05), (20, 0.15), (40, 0.15)])
+def test_few_texts_of_a_label_have_a_small_margin(texts_of_label: int, lost: float) -> None:
+    """Clusters of one text each are no wordings, so they do not lower the threshold."""
+    examples = with_background(a_training_set([texts_of_label] * 6, dims=(8,), spread=0.1))
+
+    plan = make_plan(examples, examples.label_indexes, REJECTS)
+
+    assert shift._most_lost(plan) == pytest.approx(lost)
 
 
 def test_the_margin_costs_little_of_what_is_rejected_near_the_domain() -> None:
