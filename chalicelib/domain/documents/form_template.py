@@ -81,7 +81,7 @@ class LearnedTemplate:
     scores: tuple[FieldScore, ...]
     """One score per entity; empty if there was only one document, so that none was held out."""
     not_found: tuple[str, ...]
-    """Entities for which no key was found, so that the template does not have them."""
+    """Entities that the template lacks, because no key was found for them."""
 
     @property
     def accuracy(self) -> float | None:

@@ -224,7 +224,7 @@ def with_tick(finding: Finding) -> Finding:
 
 
 def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
-    """Return a page whose findings have the roles of the blocks that contain them."""
+    """Give each finding of a page the role of the block that contains it."""
     special = [
         (block.box, role)
         for block, role in zip(page.blocks, roles, strict=True)

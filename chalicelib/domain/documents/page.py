@@ -244,7 +244,7 @@ class Unrolling:
     step: int
     """Distance between grid nodes, in pixels of the straightened image."""
     nodes: tuple[tuple[Point, ...], ...]
-    """Points on the bent image for all nodes of a grid on the straightened image, row by row."""
+    """The point on the bent image of each node of a grid on the straight image, row by row."""
 
     def on_bent(self, point: Point) -> Point:
         """Convert a point of the straightened image to a point of the bent image."""

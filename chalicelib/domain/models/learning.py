@@ -79,7 +79,7 @@ class LearnedModel:
     """Whether the training stopped before the last allowed epoch."""
     last_epoch: int
     train_size: int
-    """Number of examples or images that trained the model whose metrics are reported."""
+    """Number of examples or images on which the model with the reported metrics was trained."""
     test_size: int
     begun_at: datetime | None = None
     """When the first Lambda invocation of the run began; None if this one is the first."""

@@ -65,7 +65,7 @@ class TrainStats:
     """Whether the optimiser stopped before its last epoch."""
     last_epoch: int
     train_size: int
-    """Number of examples that trained the model whose metrics are reported."""
+    """Number of examples on which the model with the reported metrics was trained."""
     test_size: int
 
 

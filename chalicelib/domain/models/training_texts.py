@@ -88,7 +88,7 @@ class TrainingTexts:
         return replace(picked, available=len(self.texts))
 
     def _picked(self, kept: list[int]) -> TrainingTexts:
-        """Return a copy that has only the texts with the indexes `kept`, which are ascending."""
+        """Return a copy with only the texts at the ascending indexes `kept`."""
         feedback = set(self.feedback_places)
         return replace(
             self,

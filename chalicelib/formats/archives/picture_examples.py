@@ -35,7 +35,7 @@ def cut_label(label: str) -> str:
 
 
 class LabelBook:
-    """Finds different labels that have equal first 180 characters, to which labels are cut.
+    """Finds labels that become equal when they are cut to 180 characters.
 
     Add all labels before you call `find_fault`.
     """

@@ -116,7 +116,7 @@ def _shorten(value: str) -> str:
 
 
 class LabelMerges:
-    """Finds different labels that have equal first 180 characters, to which labels are cut.
+    """Finds labels that become equal when they are cut to 180 characters.
 
     Add all rows in a first pass over the file, and check each row in a second pass.
     """

@@ -391,5 +391,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the accepted labels that the dataset lacked and that look like a missing value."""
+    """Return new labels that were accepted although they look like a missing value."""
     return [label for label in result.new_labels if may_be_missing(label)]

@@ -94,7 +94,7 @@ class ApiRequest:
 
 
 def whole_event(event: object) -> dict[str, Any]:
-    """Return a copy of an event in which no member is missing that Chalice requires."""
+    """Return a copy of an event with all members that Chalice requires."""
     source: dict[str, Any] = dict(event) if isinstance(event, Mapping) else {}
     context = source.get("requestContext")
     context = dict(context) if isinstance(context, Mapping) else {}

@@ -77,7 +77,7 @@ def _longer(quad: Quad, before: float, behind: float) -> Quad:
 
 
 def _beyond(start: Point, end: Point, distance: float) -> Point:
-    """Return the point on the line from start to end, at a distance after the end."""
+    """Extend the line from start to end by a distance; return its new end."""
     length = math.dist(start, end)
     share = distance / length if length else 0.0
     return end[0] + share * (end[0] - start[0]), end[1] + share * (end[1] - start[1])
