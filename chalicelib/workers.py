@@ -47,7 +47,6 @@ IDS = {
     "hook_id": "webhook",
 }
 
-
 SWEEP_REST_SECONDS = 30.0
 """Seconds that a sweep leaves unused, so that it ends before the function is stopped."""
 COUNTING_SECONDS = 3.0

@@ -16,7 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
 
-
 # Maximum number of examples. With more, sums exceed 53 bits, and float64 takes too long.
 EXACT_EXAMPLES = 30_000
 

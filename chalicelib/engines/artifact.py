@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
 
-
 Model = TypeVar("Model")
 
 _HEADER = "header"

@@ -15,7 +15,6 @@ from chalicelib.engines.arithmetic import exact_exp, exact_log
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats, Ints, Singles
 
-
 _LOWEST, _HIGHEST = 0.05, 20.0
 # Temperatures are multiples of 1/1024, so that they are equal on every processor.
 _STEPS = 1_024.0

@@ -16,7 +16,6 @@ from chalicelib.domain.models.suspects import OTHER_LABEL, SuspectExample
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
-
 # Entries of each list of a report.
 MAX_LISTED = 100
 # Labels with fewer examples are not examined, because most of their good examples would be listed.

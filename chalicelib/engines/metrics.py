@@ -15,7 +15,6 @@ from chalicelib.engines.interface import Interval, PrecisionRecallCurve
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
-
 # Number of bins of the calibration error, each with the same number of examples.
 CALIBRATION_BINS = 15
 # Most points of a precision-recall curve.

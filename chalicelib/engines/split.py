@@ -16,7 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints
 
-
 # Fold number of an example that every fold trains on.
 ALWAYS_TRAINED = -1
 _FEWEST_TO_SPLIT = 3

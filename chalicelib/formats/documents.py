@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Pixels
 
-
 # Time limit for reading or rendering one page of a PDF: a hostile page can take hours.
 PAGE_SECONDS = 5.0
 # PDF readers accept a signature anywhere in the first 1,024 bytes, so this does too.

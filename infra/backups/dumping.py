@@ -24,7 +24,6 @@ KEYS = "api-keys"
 # Returns a context in which only the given clients can change data.
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
 
-
 # Yields the pieces of a table, each with its number of rows.
 ReadPieces = Callable[[Clients, TableResource], Iterable[tuple[bytes, int]]]
 # Returns whether a table or the bucket, by its full name, may differ from the previous dump.

@@ -50,7 +50,6 @@ _DUMPS = 3
 # Largest number of dumps within the interval, however fast they are.
 _MOST_DUMPS = 4
 
-
 # Number of saved bytes that are read again per interval, to find damage.
 _SCAN_BYTES = 64 * 1000**2
 # The same when the stack stops, and the seconds for it.

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Pixels
     from chalicelib.domain.documents.page import Point, Quad, TextLine
 
-
 # Minimum difference between the brightness of paper and ink; below it, an area is empty.
 _LEAST_CONTRAST = 24
 # Longer horizontal strokes are ruled lines, in heights of the box.

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Steps = Singles
     from pathlib import Path
 
-
 # Called about every second; raises when the time is up.
 CancelCheck = Callable[[], None]
 

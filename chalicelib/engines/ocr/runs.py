@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.ink import Ink
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
-
 # Minimum gap between two items of task text, in heights of the line.
 TEXT_GAP = 0.45
 _LINES_A_CHECK = 50

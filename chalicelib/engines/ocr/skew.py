@@ -15,7 +15,6 @@ from chalicelib.engines.ocr.order import weighted_median
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
-
 # Pages with a smaller angle are not rotated.
 LEAST = math.radians(0.35)
 _STEEPEST = math.radians(45)

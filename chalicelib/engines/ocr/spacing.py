@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.phrases import Gap
 
-
 # Minimum width of a space, as a fraction of the usual space.
 _SHARE = 0.75
 # The same between digits, next to narrow letters, and before a colon: gaps are wider there.

@@ -21,7 +21,6 @@ from chalicelib.domain.documents.page import BENT, Course, Unrolling
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Pixels, Singles
 
-
 # Minimum number of bent lines on a bent page; a seal or a logo has fewer.
 _FEWEST = 3
 # Minimum fraction of the lines' length that is bent on a bent page.

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine
 
-
 # A page is rotated when more than this fraction of its characters has another direction.
 _MAJORITY = 0.5
 

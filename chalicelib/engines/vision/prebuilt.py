@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-
 # Contents of the artifact's header.
 KIND, VERSION = "vision-prebuilt", 1
 _SIDES = {LITE2: 320, NANODET: 416}

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         VisionTraining,
     )
 
-
 RETAIL = "retail-execution"
 
 

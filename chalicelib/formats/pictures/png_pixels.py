@@ -20,7 +20,6 @@ from chalicelib.formats.pictures.rules import broken
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 _STRIP_PIXELS = 262_144
 _MAX_FACTOR = 16
 # Content with a higher mean luminance, of 255, is put on black: on white it could not be seen.

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.places import QueuePlaces
 
-
 # A job that has not started is sent again after this time, in seconds. Until then its message
 # may still be waiting in the queue.
 ANNOUNCED_SECONDS = 900.0

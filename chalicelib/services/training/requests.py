@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.places import QueuePlaces
 
-
 # Queues a run by the last argument, with the uploaded texts that its request names.
 QueueWithUnlabelled = Callable[[Model, float, Callable[[StoreFiles | None], ModelView]], ModelView]
 

@@ -56,7 +56,6 @@ DESCRIPTIONS = {
     504: "The work was not finished in time.",
 }
 
-
 _HEAD_DETAILS = (
     "Returns status and headers of GET. Counts against the rate limits, not against the monthly "
     "limit of example lists; issues no URL."

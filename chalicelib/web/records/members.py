@@ -15,7 +15,6 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 # The old API writes whole numbers without a decimal point.
 Number = int | float
 
-
 # Marks a member that version 2.0 added. See spec (Dataset; Versioning).
 SINCE_2 = Meta(
     description="Not below /v1.", extra={"since": "2.0"}, extra_json_schema={"x-since": "2.0"}

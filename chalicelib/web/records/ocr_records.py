@@ -26,12 +26,10 @@ from chalicelib.web.records.model_records import BoundingBoxRecord
 Tag = Annotated[str, Meta(extra_json_schema={"enum": [*CONTACT_TAGS]})]
 CellType = Annotated[str, Meta(extra_json_schema={"enum": [*CELL_KINDS]})]
 
-
 _BLOCK = "Number of its paragraph or heading in the document, if `layout` is true."
 _LINE = "Number of its line in the document, if `layout` is true."
 _ROLE = "What it is on its page, if `layout` is true: running head or foot, heading or body text."
 _ORDER = "Its position in the reading order of the document, if `layout` is true."
-
 
 ItemRole = Annotated[Role, Meta(description=_ROLE, examples=["heading"])]
 
@@ -261,7 +259,6 @@ class FormRecord(msgspec.Struct, rename="camel"):
 
 # One record for each task.
 OcrRecord = TextRecord | ContactRecord | TableRecord | FormRecord
-
 
 _SCHEMA = {**FORM_TEMPLATE, "type": "object", "title": "LearnedFormTemplate"}
 _SCHEMA["description"] = "The template, as the calls that read documents take it."

@@ -30,7 +30,6 @@ DeletionStatus = Annotated[
     str, Meta(extra_json_schema={"enum": [QUEUED, RUNNING, SUCCEEDED, WAITING]})
 ]
 
-
 HookEvent = Annotated[str, Meta(extra_json_schema={"enum": [*EVENTS]})]
 KeyScope = Annotated[str, Meta(extra_json_schema={"enum": [ALL, PREDICT]})]
 HookStatus = Annotated[str, Meta(extra_json_schema={"enum": [ENABLED, DISABLED]})]

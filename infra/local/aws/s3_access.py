@@ -31,7 +31,6 @@ TIMESTAMP = "%Y%m%dT%H%M%SZ"
 # Form fields that need no condition.
 FREE_FIELDS = frozenset(("file", "policy", "x-amz-signature"))
 
-
 # Larger files are stored on disk while they are read.
 SPOOL_BYTES = 16 * 1024 * 1024
 Spool = tempfile.SpooledTemporaryFile[bytes]

@@ -71,7 +71,6 @@ STRONG_UNITS = word_set(
 # Directions in street names.
 DIRECTIONS = word_set("n s e w ne nw se sw north south east west")
 
-
 _BOX = re.compile(
     r"\b(?:P\.? ?O\.? ?(?:Box|Drawer)|Post(?:al)? (?:Office )?Box|GPO Box|Locked Bag|"
     r"Private Bag|PMB|Postfach|Apartado|Casilla|Boîte postale|B\.?P\.?) ?#?:? ?\d{1,7}",

@@ -115,7 +115,6 @@ GIVEN_NAMES = word_set(
     """
 )
 
-
 # Words in front of a name, in lower case, without dots.
 HONORIFICS = word_set(
     """

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Singles
     from chalicelib.engines.ocr.mrz.deciding import Scores
 
-
 # Minimum probability of a character at a step, because networks are overconfident.
 _LEAST = 1e-5
 # Minimum probability of a similar character, as a fraction.

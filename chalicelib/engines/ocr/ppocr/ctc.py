@@ -11,7 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Singles
 
-
 _BLANK = 0
 _SPACE = " "
 _TIMES = "×"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels, Singles
     from chalicelib.domain.documents.page import Point
 
-
 # Maximum longer side of a page with small text, and of a long receipt, in pixels.
 PAGE, RECEIPT = 1280, 960
 # Size to which small scans are enlarged.

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Singles
     from chalicelib.engines.ocr.interface import CancelCheck
 
-
 # Widest crop that is read in one piece, in pixels.
 LONGEST = 2_400
 # Distance before the limit in which a gap is searched, in pixels.

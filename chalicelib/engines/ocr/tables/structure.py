@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Ints, Pixels, Singles
 
-
 # Name of the network's folder in the model directory.
 NAME = "slanet"
 # Files whose digests are in the card.

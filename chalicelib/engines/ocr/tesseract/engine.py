@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.tesseract.caller import Word
 
-
 # Words with a lower probability are dropped.
 _LEAST_PROBABILITY = 0.3
 # Minimum size of a character, in pixels.

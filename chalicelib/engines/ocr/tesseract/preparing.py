@@ -14,7 +14,6 @@ from chalicelib.domain.documents.page import Rect
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
-
 # Larger pages are scaled down.
 MOST_PIXELS = 12_000_000
 # Pages with a longer side are scaled down, too, in pixels.

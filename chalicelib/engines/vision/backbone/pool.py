@@ -20,7 +20,6 @@ from chalicelib.engines.vision.interface import BackboneUse
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels, Singles
 
-
 # EfficientNet-Lite2: outputs logits, embedding, tap8, tap16, tap32.
 LITE2 = "lite2"
 # NanoDet-g at 416 x 416: outputs scores52/26/13, boxes52/26/13, pan52/26/13.

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import BackboneUse
 
-
 # Contents of the artifact's header.
 KIND, VERSION = "vision-image", 2
 # Oldest version that can be read; its models use only the whole image.

@@ -14,7 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles
 
-
 _BITS = 20
 _BLOCK = 64
 _LEAST_PIVOT = 2.0**-40

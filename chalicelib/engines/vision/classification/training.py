@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
 
-
 # Length of every label's weights at the start; features have length 1.
 START_LENGTH = 8.0
 _DECAY = 1e-3

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Array, Doubles, Floats, Ints, Singles
 
-
 # Unit of the stored matrix; only the proportions of the matrix matter.
 MATRIX_UNIT = 2.0**-15
 _LARGEST = 32_767

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Halves, Ints
     from chalicelib.engines.vision.interface import FeatureReader
 
-
 # With more rows, views are left out, but never images.
 MAX_ROWS = 200_000
 # Rows that are transformed at a time.

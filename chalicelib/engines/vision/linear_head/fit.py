@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
-
 # Initial learning rate of Adam at the API's learning rate 0.001.
 HIGHEST_RATE = 2e-3
 # Images of a batch.

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
     from chalicelib.engines.arithmetic import Arithmetic
 
-
 _FIRST_DECAY, _SECOND_DECAY = 0.9, 0.999
 _SMALLEST = 1e-8
 _LARGEST_WEIGHT = 30.0

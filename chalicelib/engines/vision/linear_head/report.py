@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 
-
 # Confidence level of the card's intervals.
 LEVEL = 0.95
 

@@ -17,7 +17,6 @@ from chalicelib.engines.vision.linear_head.linear import sigmoid
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats
 
-
 _TEMPERATURES = tuple(2.0 ** (step / 4.0) for step in range(-8, 13))
 _CHUNK_ROWS = 4_096
 _SMALLEST = 1e-12

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import BackboneUse
 
-
 # Contents of the artifact's header.
 KIND, VERSION = "vision-multi-label", 1
 

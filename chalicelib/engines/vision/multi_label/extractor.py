@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves, Singles
     from chalicelib.domain.documents.picture import Picture
 
-
 # Side of the square input of Lite2, in pixels.
 LITE2_SIDE = 384
 # Side of the square input of NanoDet, in pixels.

@@ -16,7 +16,6 @@ from chalicelib.engines.vision.similarity.vectors import unit_roots
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Floats, Singles
 
-
 EMBEDDING, POOLED, BOTH = 0, 1, 2
 # Names of the blocks of features, by number.
 BLOCK_NAMES = ("embedding", "pooled", "embedding+pooled")

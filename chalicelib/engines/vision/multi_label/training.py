@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
     from chalicelib.engines.vision.linear_head.split import ImageSplit
 
-
 # Strengths of the penalty of the squared weights that cross-validation chooses from.
 PENALTIES = (30.0, 100.0, 300.0, 1_000.0)
 _MOST_WEIGHT = 5.0

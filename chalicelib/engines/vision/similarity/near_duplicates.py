@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Ints
     from chalicelib.engines.vision.features.table import Rows
 
-
 # Minimum cosine of centred root features of near-duplicates. A second compression in good quality
 # leaves .98; different images of one object stay below this value.
 CLOSE_COSINE = 0.95

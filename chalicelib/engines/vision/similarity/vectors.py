@@ -9,7 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats
 
-
 # Root vectors are on multiples of 1 / GRID, so that products are exact.
 GRID = 2.0**16
 _SMALLEST = 1e-12

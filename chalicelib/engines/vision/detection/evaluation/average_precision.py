@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Bools, Doubles, Ints
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
-
 # Intersection over union from which a box counts as found.
 RIGHT_OVERLAP = 0.5
 

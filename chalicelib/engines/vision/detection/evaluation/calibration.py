@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
 
-
 # Minimum number of correct and of wrong detections for a fit.
 FEWEST = 10
 _ROUNDS = 50

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.interface import Interval
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
 
-
 # Least gain in mean AP that counts as likely.
 LIKELY_GAIN = 0.01
 # Least gain that is worth a hundred times the training time.

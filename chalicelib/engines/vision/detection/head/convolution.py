@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Floats
 
-
 # Cells under a 3 x 3 kernel, in reading order.
 NEIGHBOURS = 9
 

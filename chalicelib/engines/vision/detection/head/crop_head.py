@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Doubles, Ints, Singles
 
-
 # Weight of the crop in a score, against the map: exponent of a geometric mean.
 CROP_SHARE = 0.5
 _SHRINKAGE = 0.5

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.algorithms import Rules
     from chalicelib.engines.vision.interface import VisionData
 
-
 # Boxes with a shorter side in the view, in pixels, are not trained on.
 LEAST_SIDE = 2.0
 

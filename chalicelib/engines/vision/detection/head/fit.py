@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     )
     from chalicelib.engines.vision.detection.views.maps import Maps
 
-
 # Views of a batch.
 BATCH = 4
 # Highest learning rate of the optimiser at the default `learningRate`.

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
     from chalicelib.engines.vision.detection.head.dataset import CellTargets
 
-
 # Weight of the box loss against the label loss.
 BOX_WEIGHT = 2.0
 # Log-distances are clipped here; 148 cells are beyond any view.

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Floats, Singles
     from chalicelib.engines.vision.detection.views.maps import Maps
 
-
 # Outputs in addition to the labels: log distances to left, top, right, bottom in cells.
 SIDES = 4
 _RARE = 0.01

@@ -14,7 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Singles
 
-
 _WARM_UP = 40
 _DECAY = 1e-2
 _LONGEST = 10.0

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
     from chalicelib.engines.vision.detection.head.convolution import PaddedGrid
 
-
 # Width and height of a tile, and of the cells that it depends on.
 TILE, _SEEN = 4, 6
 _INPUT = np.array(

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Singles
     from chalicelib.engines.vision.detection.algorithms import Rules
 
-
 # Kind of the artifact.
 KIND = "vision-detection"
 # Versions of its layout: 1 has a dense head, 2 has a head for proposals, and perhaps a dense head.

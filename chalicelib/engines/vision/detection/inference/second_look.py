@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.detection.algorithms import Rules
 
-
 # Boxes of one image that are classified again; the others keep their scores.
 MOST_CROPS = 24
 # Boxes with a lower best score are hardly ever right, and not worth the time.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Ints, Singles
     from chalicelib.engines.vision.detection.proposals.network import Proposals
 
-
 # Added to both parts of a score, so that one of them alone can be enough.
 _SOFTENING = 0.1
 # Weight of the penalty, relative to the variance of a feature.

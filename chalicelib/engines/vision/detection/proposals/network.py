@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-
 # Channels of each map of the detector.
 CHANNELS = 128
 # Classes that the detector was trained on.

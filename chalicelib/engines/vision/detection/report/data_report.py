@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.training_pictures import LabelledPicture
     from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
-
 # Entries of each list of the data report.
 MOST_ENTRIES = 100
 _SURE = 0.6

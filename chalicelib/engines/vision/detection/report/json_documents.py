@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.ways import AnswerWay
 
-
 _DIGITS = 6
 # Time of a prediction with the mirror image, relative to one without.
 _MIRROR_TIMES = 2

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.views.maps import Maps
     from chalicelib.engines.vision.interface import VisionData, VisionOptions
 
-
 _DEFAULT_RATE = 0.001
 # Minimum number of optimiser steps; with fewer, a head is far from its best results.
 _FEWEST_STEPS = 700

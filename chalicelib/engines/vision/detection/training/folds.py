@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
-
 # Number of folds of the training part.
 FOLDS = 3
 _MOST_PICTURES = 60

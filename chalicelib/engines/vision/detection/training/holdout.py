@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Ints
     from chalicelib.domain.models.training_pictures import LabelledPicture
 
-
 _FEWEST_TO_SPLIT = 3
 _EXCESS = 1.5
 

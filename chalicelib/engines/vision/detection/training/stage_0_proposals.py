@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.folds import TrialFold
 
-
 # Approximate cost of an image's proposals, in seconds of one core.
 PROPOSAL_SECONDS = 0.06
 # More images hardly change a linear head of this size.

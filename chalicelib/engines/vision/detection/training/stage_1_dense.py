@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
-
 # Batches between two opportunities to save.
 BATCHES_A_STEP = 8
 # Approximate cost of training on a view, in seconds of one core.

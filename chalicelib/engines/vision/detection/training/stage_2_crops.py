@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Ints, Singles
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
-
 # Approximate cost of a crop's features, in seconds of one core.
 CROP_SECONDS = 0.025
 _MOST_CROPS = 2_000

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.stage_0_proposals import ProposalStage
     from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 
-
 _PICTURES_A_STEP = 4
 
 

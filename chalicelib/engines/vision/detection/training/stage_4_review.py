@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.stage_3_trial import FoldHeads
 
-
 # Reviewed images of the training part, to bound the time; all held-out ones are reviewed.
 MOST_REVIEWED = 1_000
 _VIEWS_A_STEP = 40

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
 
-
 _KIND = "vision-detection-training"
 _VERSION = 5
 

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.proposals.head import ProposalHead
     from chalicelib.engines.vision.detection.training.context import DetectionContext, TrainingStage
 
-
 _FEWEST_TO_TRY = 12
 _ENOUGH_PICTURES = 20
 _ENOUGH_BOXES = 40

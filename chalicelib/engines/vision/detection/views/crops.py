@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-
 # Width and height of a crop in the network's input, in pixels.
 CROP_SIDE = 256
 # Border shown around a box, as a fraction of its width and height on each side.

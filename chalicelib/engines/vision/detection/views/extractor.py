@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-
 # The networks of the features.
 BACKBONES = (LITE2, NANODET)
 _TAPS = ("tap8", "tap16", "tap32")

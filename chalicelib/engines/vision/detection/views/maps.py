@@ -14,7 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves, Singles
 
-
 # Width and height of a view in pixels.
 SIDE = 416
 # Width and height of the three maps in cells.

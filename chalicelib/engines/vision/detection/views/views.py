@@ -17,7 +17,6 @@ from chalicelib.engines.vision.detection.views.maps import SIDE
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles
 
-
 # The image, its mirror image and two random views.
 AUGMENTED_VIEWS = 4
 # Longer side of an image before it is cut into tiles, in pixels.
