@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bench.report import Report
+from bench.text_commands import bench_commands
 from bench.text_data import BUILD, LANGUAGES, PROFILES, ROOT, Embedder
 from bench.text_data_report import bench_data_report
 from bench.text_default import bench_default
@@ -37,6 +38,7 @@ PARTS: Mapping[str, Part] = {
     "languages": bench_languages,
     "prebuilt": bench_prebuilt,
     "data-report": bench_data_report,
+    "commands": bench_commands,
     "default": bench_default,
     "ladder": bench_ladder,
     "long": bench_long,
