@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.engines.interface import TextFitOptions
 from chalicelib.engines.text.classifier import dump, load
+from chalicelib.engines.text.names import fit
 from chalicelib.engines.text.names.fit import fit_names
 from chalicelib.engines.text.names.prototypes import (
     NAME_EXAMPLES,
@@ -135,6 +136,26 @@ def test_the_model_is_stored_and_answers():
     assert (shares.argmax(axis=1) == examples.label_indexes).mean() > 0.8
     assert trained.report is not None
     assert trained.report.test_examples == 0
+
+
+def test_two_names_alone_are_no_certainty():
+    """The logits of two names are halved, because these are opposite to each other."""
+    examples = a_training_set([30, 30], with_phrases=True)
+    nothing = replace(
+        examples,
+        blocks={name: block[:0] for name, block in examples.blocks.items()},
+        label_indexes=examples.label_indexes[:0],
+        digests=[],
+    )
+
+    def spread(factor: float) -> float:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(fit, "_SCALE_OF_TWO_NAMES", factor)
+            found = fit_names(nothing, {}, TextFitOptions(), lambda epoch: None)
+        return float(np.ptp(found.logits(examples.blocks), axis=1).mean())
+
+    assert fit._SCALE_OF_TWO_NAMES == 0.5
+    assert spread(0.5) == pytest.approx(0.5 * spread(1.0), rel=1e-3)
 
 
 def test_a_rate_needs_texts_to_reject_any():

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 # logarithm of the number of labels. Calibrated on training texts of six datasets with 5 to 150
 # labels: with names only, and with examples.
 _SCALE_OF_NAMES, _SCALE_OF_EXAMPLES = (11.5, 0.8), (9.0, 1.75)
+# Two names are opposite to each other after centring, which makes products too large. On 24 pairs
+# of labels of BANKING77 and CLINC150, the log-loss falls from 0.127 to 0.080.
+_SCALE_OF_TWO_NAMES = 0.5
 # Encoders that agree are right more often. Fitted on SIB-200's training texts of nine languages.
 _POWER_OF_ENCODERS = 0.25
 # Reduces overconfidence: prototypes that were moved towards unlabelled texts fit these too well.
@@ -110,6 +113,8 @@ def _given(training_set: TextTrainingSet, unlabelled: Blocks) -> tuple[LabelSpac
     labels, encoders = len(space.names), len(space.norms)
     constant, slope = _SCALE_OF_EXAMPLES if training_set.digests else _SCALE_OF_NAMES
     scale = (constant + slope * math.log(labels)) * encoders**_POWER_OF_ENCODERS
+    if labels == 2 and not training_set.digests:
+        scale *= _SCALE_OF_TWO_NAMES
     return space, LabelledVectors(
         names=space.names,
         features=space.place(training_set.blocks),
