@@ -18,12 +18,11 @@ from chalicelib.engines.graphs.protobuf import map_file
 from chalicelib.engines.text.encoding.onnx_encoders import USE_CHUNKS
 from chalicelib.engines.text.head.anchors import ANCHOR_STEPS
 from chalicelib.engines.text.head.domain_score import FARTHEST, LINE_CEILING, LINE_WEIGHT
-from chalicelib.engines.text.head.neighbours import ABSENT, COMPARED_LABELS
+from chalicelib.engines.text.head.neighbours import ABSENT, COMPARED_LABELS, NearestTexts
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.text.classifier import TextParameters
-    from chalicelib.engines.text.head.neighbours import NearestTexts
     from chalicelib.engines.text.head.rejector import Rejector
 
 # Steps of one on the grid of features, see `GridArithmetic.features`.

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from chalicelib.domain.documents.page import around_points
+from chalicelib.domain.documents.page import Point, Quad, TextLine, around_points
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Pixels
-    from chalicelib.domain.documents.page import Point, Quad, TextLine
 
 # Minimum difference between the brightness of paper and ink; below it, an area is empty.
 _LEAST_CONTRAST = 24

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.models.model_files import INSTALLED_ONLY, ModelSource
 from chalicelib.engines.facts import read_facts
-from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled
+from chalicelib.engines.ocr.interface import PPOCR, TESSERACT, OcrNotInstalled, TextEngine
 
 if TYPE_CHECKING:
-    from chalicelib.engines.ocr.interface import TextEngine
     from chalicelib.engines.ocr.tables.structure import StructureModel
 
 # The network that recognises the structure of a table.

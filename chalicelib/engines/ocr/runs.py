@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from chalicelib.engines.ocr.gaps import LineSplit, divide, divide_exact, read_unclear
-from chalicelib.engines.ocr.ink import find_ink
+from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.phrases import WIDER, find_gaps, phrase_ranges, usual_space
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import ReadPage, TextLine
-    from chalicelib.engines.ocr.ink import Ink
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
 # Minimum gap between two items of task text, in heights of the line.

@@ -9,15 +9,13 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.ocr.ink import find_ink
-from chalicelib.engines.ocr.phrases import find_gaps, usual_space
+from chalicelib.engines.ocr.ink import Ink, find_ink
+from chalicelib.engines.ocr.phrases import Gap, find_gaps, usual_space
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
     from chalicelib.domain.documents.page import TextLine
-    from chalicelib.engines.ocr.ink import Ink
     from chalicelib.engines.ocr.interface import CancelCheck
-    from chalicelib.engines.ocr.phrases import Gap
 
 # Minimum width of a space, as a fraction of the usual space.
 _SHARE = 0.75

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.documents.page import around_points
+from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine, around_points
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
-    from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine
 
 # A page is rotated when more than this fraction of its characters has another direction.
 _MAJORITY = 0.5

@@ -11,14 +11,13 @@ from chalicelib.domain.datasets.dataset import IMAGE, MULTI_LABEL
 from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
-from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.engines.vision.backbone.resizing import squash
 from chalicelib.engines.vision.interface import BackboneUse
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Ints
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 # Contents of the artifact's header.
 KIND, VERSION = "vision-prebuilt", 1

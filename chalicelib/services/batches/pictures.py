@@ -18,7 +18,7 @@ from chalicelib.domain.common.limits import (
     MAX_PREDICTED_IMAGE_BYTES,
 )
 from chalicelib.domain.datasets.dataset import UPLOAD, VISION, Dataset
-from chalicelib.domain.documents.ocr import FORM, OcrRequest
+from chalicelib.domain.documents.ocr import FORM, DocumentFindings, OcrRequest
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.batch import (
     KIND_TYPES,
@@ -52,7 +52,6 @@ from chalicelib.formats.upload_files import check_content
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.form_template import FormTemplate
-    from chalicelib.domain.documents.ocr import DocumentFindings
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.jobs.batch_files import BatchFiles

@@ -42,7 +42,7 @@ from chalicelib.errors import (
     TooLarge,
     TooManyOpen,
 )
-from chalicelib.stores.jobs.queues import EMBED, retried_by_sweep
+from chalicelib.stores.jobs.queues import EMBED, Queues, retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.stores.accounts.in_flight import InFlight
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.jobs.batch_files import BatchFiles
     from chalicelib.stores.jobs.batches import BatchStore
-    from chalicelib.stores.jobs.queues import Queues
 
 
 @dataclass(frozen=True, kw_only=True)

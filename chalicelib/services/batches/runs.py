@@ -51,19 +51,17 @@ from chalicelib.errors import (
     StorageUnavailable,
     TooLarge,
 )
-from chalicelib.stores.jobs.batch_files import result_name
+from chalicelib.stores.jobs.batch_files import BatchFiles, result_name
 from chalicelib.stores.jobs.heartbeats import Heartbeat
-from chalicelib.stores.jobs.queues import EMBED
+from chalicelib.stores.jobs.queues import EMBED, Queues
 
 if TYPE_CHECKING:
     from chalicelib.stores.accounts.accounts import AccountStore
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
-    from chalicelib.stores.jobs.batch_files import BatchFiles
     from chalicelib.stores.jobs.batches import BatchStore
     from chalicelib.stores.jobs.events import Events
-    from chalicelib.stores.jobs.queues import Queues
     from chalicelib.stores.models.served import ServedModels
 
 # Writes lines of a result in its format, as single calls are answered.

@@ -22,11 +22,10 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidParameter, TooLarge
 from chalicelib.formats.archives.box_cells import CellFault, checked_sides, clip_box
 from chalicelib.formats.pictures.reading import picture_facts
-from chalicelib.stores.datasets.corrections import CorrectionPlan
+from chalicelib.stores.datasets.corrections import CorrectionPlan, CorrectionStore
 
 if TYPE_CHECKING:
     from chalicelib.stores.aws.counters import IdStore
-    from chalicelib.stores.datasets.corrections import CorrectionStore
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.pictures import PictureStore
 

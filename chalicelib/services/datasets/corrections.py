@@ -28,15 +28,13 @@ from chalicelib.errors import (
     LabelNotFound,
     SuspectsNotKept,
 )
-from chalicelib.stores.datasets.corrections import CorrectionPlan
-from chalicelib.stores.datasets.leases import OwnedDataset
+from chalicelib.stores.datasets.corrections import CorrectionPlan, CorrectionStore
+from chalicelib.stores.datasets.leases import DatasetLeases, OwnedDataset
 
 if TYPE_CHECKING:
-    from chalicelib.stores.datasets.corrections import CorrectionStore
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.datasets.example_views import ExampleViews
     from chalicelib.stores.datasets.labels import LabelStore
-    from chalicelib.stores.datasets.leases import DatasetLeases
     from chalicelib.stores.datasets.ownership import DatasetOwnership
     from chalicelib.stores.datasets.receipts import CorrectionReceipts
     from chalicelib.stores.models.versions import ModelVersions

@@ -22,14 +22,12 @@ from chalicelib.domain.datasets.growth import check_changeable
 from chalicelib.domain.datasets.label_descriptions import PARAMETER, LabelDescription
 from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.errors import DatasetNotFound, InvalidParameter
-from chalicelib.stores.datasets.labels import owner_key
-from chalicelib.stores.datasets.leases import OwnedDataset
+from chalicelib.stores.datasets.labels import LabelStore, owner_key
+from chalicelib.stores.datasets.leases import DatasetLeases, OwnedDataset
 
 if TYPE_CHECKING:
     from chalicelib.stores.aws.counters import IdStore
     from chalicelib.stores.datasets.datasets import DatasetStore
-    from chalicelib.stores.datasets.labels import LabelStore
-    from chalicelib.stores.datasets.leases import DatasetLeases
     from chalicelib.stores.datasets.ownership import DatasetOwnership
 
 

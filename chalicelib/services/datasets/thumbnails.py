@@ -16,12 +16,11 @@ from chalicelib.domain.common.head_calls import current_head_call
 from chalicelib.domain.datasets.example import Example, Thumbnail
 from chalicelib.errors import ServiceError
 from chalicelib.formats.pictures.thumbnails import draw_thumbnail, read_for_thumbnail, suffices
-from chalicelib.stores.examples.thumbnails import KnownThumbnails, PictureSize
+from chalicelib.stores.examples.thumbnails import KnownThumbnails, PictureSize, ThumbnailStore
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.stores.examples.pictures import PictureStore
-    from chalicelib.stores.examples.thumbnails import ThumbnailStore
 
 # Time limit of one call that makes missing thumbnails, in seconds.
 MAKE_SECONDS = 2.0

@@ -31,12 +31,11 @@ from chalicelib.errors import (
     ExportNotFound,
     ModelNotReady,
 )
-from chalicelib.stores.jobs.queues import EXPORT, retried_by_sweep
+from chalicelib.stores.jobs.queues import EXPORT, Queues, retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.jobs.exports import ExportStore
-    from chalicelib.stores.jobs.queues import Queues
 
 
 class ExportService:

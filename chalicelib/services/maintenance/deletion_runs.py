@@ -18,7 +18,7 @@ from chalicelib.domain.jobs.messages import DeleteJob
 from chalicelib.domain.models.evaluation import without_evaluated
 from chalicelib.domain.models.redaction import without_examples, without_names
 from chalicelib.domain.models.suspects import suspects_document
-from chalicelib.stores.jobs.queues import DELETE
+from chalicelib.stores.jobs.queues import DELETE, Queues
 
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.contents import DatasetContents
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.deletions import DeletionStore
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.exports import ExportStore
-    from chalicelib.stores.jobs.queues import Queues
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.versions import ModelCards, ModelVersions
 

@@ -17,8 +17,8 @@ from chalicelib.domain.datasets.dataset import DELETION_PENDING, FAMILY_TYPES, D
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import DeleteJob, IngestJob, TrainJob
 from chalicelib.domain.models.model import OPEN
-from chalicelib.stores.jobs.queues import DELETE
-from chalicelib.stores.jobs.turns import INGEST_LANES
+from chalicelib.stores.jobs.queues import DELETE, Queues
+from chalicelib.stores.jobs.turns import INGEST_LANES, IngestQueue, TrainingQueue, TurnStore
 
 if TYPE_CHECKING:
     from chalicelib.stores.accounts.accounts import AccountStore
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.deletions import DeletionStore
     from chalicelib.stores.jobs.exports import ExportStore
     from chalicelib.stores.jobs.guards import GuardStore
-    from chalicelib.stores.jobs.queues import Queues
     from chalicelib.stores.jobs.template_learnings import LearningStore
-    from chalicelib.stores.jobs.turns import IngestQueue, TrainingQueue, TurnStore
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.places import QueuePlaces
 

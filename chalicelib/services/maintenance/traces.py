@@ -14,19 +14,16 @@ from chalicelib.domain.datasets.dataset import DELETION_PENDING, SOURCES, Datase
 from chalicelib.domain.datasets.example import Example, text_digest
 from chalicelib.domain.datasets.windows import split_texts
 from chalicelib.domain.models.redaction import without_some
-from chalicelib.stores.aws.objects import dataset_prefix
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.datasets.corrections import CLEARED_AFTER_SECONDS
-from chalicelib.stores.datasets.traces import LeftTraces, committed
-from chalicelib.stores.examples.examples import ExampleSequence
+from chalicelib.stores.datasets.traces import LeftTraces, TraceStore, committed
+from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
 if TYPE_CHECKING:
-    from chalicelib.stores.aws.objects import ArtifactStore
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.datasets.leases import DatasetLeases
-    from chalicelib.stores.datasets.traces import TraceStore
     from chalicelib.stores.examples.digest_index import DigestIndex
     from chalicelib.stores.examples.example_search import ExamplePlaces
-    from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.parts import PartStore
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.jobs.capacity import CapacityStore

@@ -23,7 +23,7 @@ from chalicelib.domain.common.limits import (
 )
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.findings import Table
-from chalicelib.domain.documents.form_template import FORM_TYPES
+from chalicelib.domain.documents.form_template import FORM_TYPES, FormTemplate
 from chalicelib.domain.documents.form_widgets import (
     MAX_FORM_WIDGETS,
     PlacedWidget,
@@ -62,7 +62,6 @@ from chalicelib.stores.fetching.page_images import PageImageStore
 from chalicelib.stores.fetching.sample_files import DOWNLOAD_SECONDS, SampleFiles
 
 if TYPE_CHECKING:
-    from chalicelib.domain.documents.form_template import FormTemplate
     from chalicelib.domain.documents.page import Page, ReadPage
     from chalicelib.engines.ocr.learning.examples import PackedPage
     from chalicelib.engines.ocr.pool import OcrPool

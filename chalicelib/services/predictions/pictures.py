@@ -27,7 +27,7 @@ from chalicelib.domain.models.warm_models import WarmModels
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.memory import release_memory_beyond
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
-from chalicelib.engines.vision.interface import JudgingVision
+from chalicelib.engines.vision.interface import JudgingVision, TrainedVision
 from chalicelib.errors import BackboneMissing, ModelNotReady, ModelUnreadable
 from chalicelib.stores.fetching.sample_files import SampleFiles
 from chalicelib.stores.models.served import ServedModels
@@ -35,7 +35,6 @@ from chalicelib.stores.models.served import ServedModels
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.domain.models.explanation import Explanation
-    from chalicelib.engines.vision.interface import TrainedVision
 
 # Cached artifacts; the least recently used one is evicted first.
 WARM_MODELS = 16

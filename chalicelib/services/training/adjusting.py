@@ -46,8 +46,8 @@ from chalicelib.errors import (
 )
 from chalicelib.formats.texts.batch_file import check_sent
 from chalicelib.formats.user_texts import read_user_texts
-from chalicelib.stores.models.run_files import RunFiles, RunFileStore, StoreFiles
-from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS
+from chalicelib.stores.models.run_files import RunFiles, RunFileStore, StoreFiles, UserTextStore
+from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, ModelVersions
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Singles
@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.models.curves import CurveStore
-    from chalicelib.stores.models.run_files import UserTextStore
-    from chalicelib.stores.models.versions import ModelVersions
 
 # Queues the next run of a model. The last argument writes its files.
 QueueAgain = Callable[[Account, Model, TrainRequest, StoreFiles | None], ModelView]

@@ -28,10 +28,10 @@ from chalicelib.engines.vision import registry
 from chalicelib.engines.vision.backbone.pool import BackboneNotInstalled, BackbonePool
 from chalicelib.errors import BadRequest, TooLarge, UnsupportedType
 from chalicelib.formats.pictures.reading import read_picture
-from chalicelib.stores.aws.objects import dataset_prefix
+from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 from chalicelib.stores.examples.feature_rows import FeatureRows, row_key
-from chalicelib.stores.examples.parts import PART_PICTURES
-from chalicelib.stores.jobs.queues import EMBED
+from chalicelib.stores.examples.parts import PART_PICTURES, PartStore
+from chalicelib.stores.jobs.queues import EMBED, Queues
 from chalicelib.stores.models.run_parts import RunPart
 
 if TYPE_CHECKING:
@@ -40,11 +40,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.features.shards import Shard, ShardEntry
     from chalicelib.engines.vision.features.stored import StoredFeatures
     from chalicelib.engines.vision.interface import Extractor
-    from chalicelib.stores.aws.objects import ArtifactStore
     from chalicelib.stores.datasets.datasets import DatasetStore
-    from chalicelib.stores.examples.parts import PartStore
     from chalicelib.stores.examples.pictures import PictureStore
-    from chalicelib.stores.jobs.queues import Queues
 
     Rows = tuple[tuple[int, int], list[Halves]]
 

@@ -47,7 +47,7 @@ from chalicelib.errors import (
 from chalicelib.formats.archives.zip_archive import looks_like_zip
 from chalicelib.formats.exports.bundle_reader import MAX_PACKED_BYTES, Bundle
 from chalicelib.formats.exports.bundles import CARD_FILE, HEAD_FILE
-from chalicelib.stores.models.run_files import RunFiles, RunFileStore, StoreFiles
+from chalicelib.stores.models.run_files import ImportedFileStore, RunFiles, RunFileStore, StoreFiles
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.jobs.capacity import CapacityStore
-    from chalicelib.stores.models.run_files import ImportedFileStore
 
 # Queues the first run of a new model.
 QueueNew = Callable[[Account, Model, Dataset | None, StoreFiles | None], ModelView]

@@ -18,12 +18,11 @@ from chalicelib.domain.jobs.spreading import PartWork
 from chalicelib.domain.models.model import RUNNING, Model
 from chalicelib.errors import PartsSent
 from chalicelib.stores.examples.parts import process_parts
-from chalicelib.stores.models.run_parts import RunPart, part_after
+from chalicelib.stores.models.run_parts import RunPart, RunParts, part_after
 
 if TYPE_CHECKING:
     from chalicelib.stores.jobs.turns import TrainingQueue
     from chalicelib.stores.models.models import ModelStore
-    from chalicelib.stores.models.run_parts import RunParts
 
 
 class PartMaker(Protocol):

@@ -37,7 +37,7 @@ from chalicelib.errors import (
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 from chalicelib.stores.jobs.turns import TrainingQueue
 from chalicelib.stores.models.leases import ModelLeases, RunEnding
-from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, SUSPECTS
+from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, SUSPECTS, ModelVersions
 
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.guards import GuardStore
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.run_parts import RunParts
-    from chalicelib.stores.models.versions import ModelVersions
 
 # Minimum time between two progress reports, in seconds: each is a write of the row.
 REPORT_SECONDS = 0.5

@@ -40,19 +40,17 @@ from chalicelib.engines.vision.checkpoint import (
     fingerprint_of,
     load_checkpoint,
 )
-from chalicelib.engines.vision.interface import VisionData, VisionOptions
+from chalicelib.engines.vision.interface import Extractor, VisionData, VisionOptions, VisionTraining
 from chalicelib.errors import LeaseLost, TimedOut, TrainingFailed
 from chalicelib.formats.pictures.reading import read_picture
-from chalicelib.stores.models.curves import CurveWriter
+from chalicelib.stores.models.curves import CurveStore, CurveWriter
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.features.stored import StoredFeatures
-    from chalicelib.engines.vision.interface import Extractor, VisionTraining
     from chalicelib.stores.datasets.training_examples import TrainingExamples
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.models.checkpoints import CheckpointStore
-    from chalicelib.stores.models.curves import CurveStore
 
 # Remaining time of a function at which the next function continues, in seconds.
 RESERVE_SECONDS = 120.0

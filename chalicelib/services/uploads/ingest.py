@@ -38,25 +38,19 @@ from chalicelib.errors import (
     StorageUnavailable,
     TimedOut,
 )
-from chalicelib.stores.aws.objects import raw_key
-from chalicelib.stores.datasets.labels import owner_key
-from chalicelib.stores.datasets.leases import Addition, OwnedDataset
-from chalicelib.stores.datasets.receipts import parse_receipt_key
-from chalicelib.stores.examples.digest_index import STEP
-from chalicelib.stores.examples.examples import ChunkWriter, sequence_of
+from chalicelib.stores.aws.objects import ArtifactStore, raw_key
+from chalicelib.stores.datasets.labels import LabelStore, owner_key
+from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
+from chalicelib.stores.datasets.receipts import ReceiptStore, parse_receipt_key
+from chalicelib.stores.examples.digest_index import STEP, DigestIndex
+from chalicelib.stores.examples.examples import ChunkWriter, ExampleStore, sequence_of
 from chalicelib.stores.jobs.heartbeats import Heartbeat
 
 if TYPE_CHECKING:
     from chalicelib.stores.aws.counters import IdStore
-    from chalicelib.stores.aws.objects import ArtifactStore
     from chalicelib.stores.datasets.contents import DatasetContents
     from chalicelib.stores.datasets.datasets import DatasetStore
-    from chalicelib.stores.datasets.labels import LabelStore
-    from chalicelib.stores.datasets.leases import DatasetLeases
-    from chalicelib.stores.datasets.receipts import ReceiptStore
-    from chalicelib.stores.examples.digest_index import DigestIndex
     from chalicelib.stores.examples.example_search import ExamplePlaces
-    from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.parts import PartStore
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore

@@ -40,11 +40,10 @@ from chalicelib.formats.texts.language_scan import ScanRules, TextScan, kept_row
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import OwnedDataset
 from chalicelib.stores.examples.examples import ExampleStore
-from chalicelib.stores.examples.pictures import PictureWriter
+from chalicelib.stores.examples.pictures import PictureStore, PictureWriter
 
 if TYPE_CHECKING:
     from chalicelib.formats.pictures.rules import PictureFacts
-    from chalicelib.stores.examples.pictures import PictureStore
 
 # Examples between two checks of the lease.
 _CHECK_EXAMPLES = 1_000

@@ -57,18 +57,15 @@ from chalicelib.formats.upload_files import (
     explain_head,
     max_path_bytes,
 )
-from chalicelib.stores.aws.objects import raw_key
-from chalicelib.stores.datasets.labels import owner_key
-from chalicelib.stores.datasets.receipts import receipt_key
+from chalicelib.stores.aws.objects import ArtifactStore, raw_key
+from chalicelib.stores.datasets.labels import LabelStore, owner_key
+from chalicelib.stores.datasets.receipts import ReceiptStore, receipt_key
 from chalicelib.stores.jobs.queues import retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.stores.accounts.in_flight import InFlight
     from chalicelib.stores.aws.counters import IdStore
-    from chalicelib.stores.aws.objects import ArtifactStore
     from chalicelib.stores.datasets.datasets import DatasetStore
-    from chalicelib.stores.datasets.labels import LabelStore
-    from chalicelib.stores.datasets.receipts import ReceiptStore
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.jobs.capacity import CapacityStore

@@ -13,12 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.page import TextLine
-
-if TYPE_CHECKING:
-    from chalicelib.domain.documents.page import Quad, Rect
+from chalicelib.domain.documents.page import Quad, Rect, TextLine
 
 # Maximum distance of the middles in one row, as a fraction of the lower line's height.
 _SAME_ROW = 0.5

@@ -8,17 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.findings import COLUMN_HEADER
+from chalicelib.domain.documents.findings import COLUMN_HEADER, Cell, Table
 from chalicelib.domain.documents.layout import MARKDOWN, WrittenBlock
-from chalicelib.domain.documents.page import around
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.engines.ocr.layout.blocks import Block, arrange
 from chalicelib.engines.ocr.layout.roles import heading_levels
-
-if TYPE_CHECKING:
-    from chalicelib.domain.documents.findings import Cell, Table
-    from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 
 # Minimum fraction of a run's area inside a table to which it belongs.
 _INSIDE = 0.5

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.documents.page import BENT, Course
+from chalicelib.domain.documents.page import BENT, Course, Quad
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Singles
-    from chalicelib.domain.documents.page import Quad
 
 
 @dataclass(frozen=True, eq=False)

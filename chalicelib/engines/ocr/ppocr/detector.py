@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from chalicelib.domain.documents.page import Course
+from chalicelib.domain.documents.page import Course, Point
 from chalicelib.engines.ocr.ppocr.boxes import Rectangle, text_rectangles
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels, Singles
-    from chalicelib.domain.documents.page import Point
 
 # Maximum longer side of a page with small text, and of a long receipt, in pixels.
 PAGE, RECEIPT = 1280, 960

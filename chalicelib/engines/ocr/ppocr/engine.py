@@ -9,19 +9,16 @@ import numpy as np
 from PIL import Image
 
 from chalicelib.domain.documents.characters import ALPHABETS
-from chalicelib.domain.documents.page import TextLine, around_points
+from chalicelib.domain.documents.page import Course, Point, Quad, TextLine, around_points
 from chalicelib.engines.memory import release_memory_beyond
-from chalicelib.engines.ocr.interface import PPOCR
+from chalicelib.engines.ocr.interface import PPOCR, CancelCheck
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.ppocr.crops import crop_width, cut_crop
-from chalicelib.engines.ocr.ppocr.ctc import NOTHING
+from chalicelib.engines.ocr.ppocr.ctc import NOTHING, RecognisedText
 from chalicelib.engines.ocr.ppocr.directions import chosen_quads
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels, Singles
-    from chalicelib.domain.documents.page import Course, Point, Quad
-    from chalicelib.engines.ocr.interface import CancelCheck
-    from chalicelib.engines.ocr.ppocr.ctc import RecognisedText
     from chalicelib.engines.ocr.ppocr.detector import Detector
     from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
 

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.characters import DOCUMENTED, to_documented, to_latin
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.interface import TESSERACT, OcrNotInstalled
-from chalicelib.engines.ocr.tesseract.program import LANGUAGE
+from chalicelib.engines.ocr.interface import TESSERACT, CancelCheck, OcrNotInstalled
+from chalicelib.engines.ocr.tesseract.program import LANGUAGE, Executable
 from chalicelib.errors import BadRequest, TimedOut
 
 if TYPE_CHECKING:
     from PIL import Image
 
-    from chalicelib.engines.ocr.interface import CancelCheck
-    from chalicelib.engines.ocr.tesseract.program import Executable
 
 # Maximum time of one run in seconds; the program is then stopped.
 SECONDS = 20

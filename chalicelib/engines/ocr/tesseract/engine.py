@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from chalicelib.domain.documents.page import around
-from chalicelib.engines.ocr.interface import TESSERACT, OcrNotInstalled
+from chalicelib.domain.documents.page import Quad, TextLine, around
+from chalicelib.engines.ocr.interface import TESSERACT, CancelCheck, OcrNotInstalled
 from chalicelib.engines.ocr.order import in_reading_order
-from chalicelib.engines.ocr.tesseract.caller import BLOCK, PAGE, Caller
+from chalicelib.engines.ocr.tesseract.caller import BLOCK, PAGE, Caller, Word
 from chalicelib.engines.ocr.tesseract.lines import line_of, runs_of
 from chalicelib.engines.ocr.tesseract.preparing import evenly_lit, has_ink, prepare
 from chalicelib.engines.ocr.tesseract.program import Executable, find_program
@@ -20,9 +20,6 @@ from chalicelib.engines.ocr.turning import turned_lines, turned_pixels
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
-    from chalicelib.domain.documents.page import Quad, TextLine
-    from chalicelib.engines.ocr.interface import CancelCheck
-    from chalicelib.engines.ocr.tesseract.caller import Word
 
 # Words with a lower probability are dropped.
 _LEAST_PROBABILITY = 0.3

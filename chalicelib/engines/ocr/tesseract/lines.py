@@ -7,10 +7,9 @@ from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.page import TextLine
+from chalicelib.domain.documents.page import Quad, Rect, TextLine
 
 if TYPE_CHECKING:
-    from chalicelib.domain.documents.page import Quad, Rect
     from chalicelib.engines.ocr.tesseract.caller import Word
 
 # A wider gap ends a line, as a fraction of the words' median height.

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from chalicelib.domain.documents.page import TextLine, around_points
+from chalicelib.domain.documents.page import Point, Quad, TextLine, around_points
 from chalicelib.engines.ocr.tesseract.lines import line_of
 
 if TYPE_CHECKING:
-    from chalicelib.domain.documents.page import Point, Quad
     from chalicelib.engines.ocr.tesseract.caller import Word
 
 # Maximum number of areas in one image.

@@ -15,7 +15,7 @@ from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.ranking.vectors import short_vectors
-from chalicelib.engines.vision.backbone.pool import read_uses
+from chalicelib.engines.vision.backbone.pool import BackbonePool, read_uses
 from chalicelib.engines.vision.backbone.resizing import RECIPE
 from chalicelib.engines.vision.classification.extractor import (
     DIMS,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Array, Doubles, Floats, Ints, Singles
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import BackboneUse
 
 # Contents of the artifact's header.

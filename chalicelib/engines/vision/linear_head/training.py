@@ -19,7 +19,7 @@ from chalicelib.engines import artifact
 from chalicelib.engines.arithmetic import EXACT_EXAMPLES
 from chalicelib.engines.artifact import ArtifactError, add_prefix, strip_prefix
 from chalicelib.engines.vision.features.table import Rows
-from chalicelib.engines.vision.interface import VisionStep
+from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions, VisionStep
 from chalicelib.engines.vision.linear_head.fit import HIGHEST_RATE
 from chalicelib.engines.vision.linear_head.pipeline import (
     HeadPipeline,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Ints, Singles
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.backbone.pool import BackbonePool
-    from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
 
     Arrays = dict[str, Array]
     Scores = Singles

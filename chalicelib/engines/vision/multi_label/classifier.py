@@ -15,7 +15,7 @@ from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
 from chalicelib.engines.ranking.vectors import short_vectors
-from chalicelib.engines.vision.backbone.pool import read_uses
+from chalicelib.engines.vision.backbone.pool import BackbonePool, read_uses
 from chalicelib.engines.vision.backbone.resizing import RECIPE
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration
 from chalicelib.engines.vision.multi_label.extractor import (
@@ -33,7 +33,6 @@ from chalicelib.engines.vision.multi_label.standardizing import (
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Floats
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.interface import BackboneUse
 
 # Contents of the artifact's header.

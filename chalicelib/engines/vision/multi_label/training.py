@@ -11,7 +11,7 @@ from chalicelib.engines import metrics
 from chalicelib.engines.arithmetic import exact_log
 from chalicelib.engines.vision.interface import FittedVision
 from chalicelib.engines.vision.linear_head.linear import SigmoidLoss
-from chalicelib.engines.vision.linear_head.pipeline import HeadTask
+from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline, HeadTask
 from chalicelib.engines.vision.linear_head.report import (
     LinearCardFacts,
     backbone_records,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats, Halves, Ints
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
-    from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
     from chalicelib.engines.vision.linear_head.split import ImageSplit
 
 # Strengths of the penalty of the squared weights that cross-validation chooses from.

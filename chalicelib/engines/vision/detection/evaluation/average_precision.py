@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.engines.interface import Interval
-from chalicelib.engines.vision.detection.inference.decoding import iou
+from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects, iou
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from chalicelib.domain.common.arrays import Array, Bools, Doubles, Ints
-    from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
 # Intersection over union from which a box counts as found.
 RIGHT_OVERLAP = 0.5

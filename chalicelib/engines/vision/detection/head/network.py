@@ -17,13 +17,12 @@ from chalicelib.engines.vision.detection.head.convolution import (
     convolve,
 )
 from chalicelib.engines.vision.detection.head.tiles import TileBuffers, TileConvolution
-from chalicelib.engines.vision.detection.views.maps import CELLS, CHANNELS
+from chalicelib.engines.vision.detection.views.maps import CELLS, CHANNELS, Maps
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.domain.common.arrays import Bools, Floats, Singles
-    from chalicelib.engines.vision.detection.views.maps import Maps
 
 # Outputs in addition to the labels: log distances to left, top, right, bottom in cells.
 SIDES = 4

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.picture import PixelBox
+from chalicelib.domain.documents.picture import Picture, PixelBox
 from chalicelib.domain.models.prediction import Detection
 from chalicelib.engines.vision.detection.algorithms import FLOOR
 from chalicelib.engines.vision.detection.head.network import HeadSize
-from chalicelib.engines.vision.detection.inference.decoding import HeadDecoder, merged
+from chalicelib.engines.vision.detection.inference.decoding import Candidates, HeadDecoder, merged
 from chalicelib.engines.vision.detection.inference.model_file import (
     TYPE,
     DetectionModel,
@@ -28,12 +28,8 @@ from chalicelib.engines.vision.detection.views.maps import SIDE, Maps, maps_of
 from chalicelib.engines.vision.detection.views.views import TILED_SIDE, ImageView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from chalicelib.domain.common.arrays import Doubles, Singles
-    from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
-    from chalicelib.engines.vision.detection.inference.decoding import Candidates
     from chalicelib.engines.vision.interface import BackboneUse
 
 # Limits the views that this process evaluates at a time, because each takes tens of megabytes.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.artifact import dump, read
-from chalicelib.engines.vision.detection.algorithms import RULES, rules_of
+from chalicelib.engines.vision.detection.algorithms import RULES, Rules, rules_of
 from chalicelib.engines.vision.detection.evaluation.calibration import Calibration
 from chalicelib.engines.vision.detection.head.crop_head import CropHead
 from chalicelib.engines.vision.detection.head.network import HeadSize
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from chalicelib.domain.common.arrays import Array, Singles
-    from chalicelib.engines.vision.detection.algorithms import Rules
 
 # Kind of the artifact.
 KIND = "vision-detection"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.engines.vision.backbone.pool import NANODET
+from chalicelib.engines.vision.backbone.pool import NANODET, BackbonePool
 from chalicelib.engines.vision.detection.head.dataset import centres
 from chalicelib.engines.vision.detection.inference.decoding import non_maximum_suppression
 from chalicelib.engines.vision.detection.views.extractor import render
@@ -20,7 +20,6 @@ from chalicelib.engines.vision.detection.views.views import ImageView
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Singles
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 # Channels of each map of the detector.
 CHANNELS = 128

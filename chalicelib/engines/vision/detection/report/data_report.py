@@ -10,7 +10,7 @@ import numpy as np
 from chalicelib.domain.datasets.example import box_digest
 from chalicelib.engines.data_report import LabelNames, Suspect
 from chalicelib.engines.vision.detection.head.dataset import truth_of
-from chalicelib.engines.vision.detection.inference.decoding import iou
+from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects, iou
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Singles
     from chalicelib.domain.models.suspects import SuspectExample
     from chalicelib.domain.models.training_pictures import LabelledPicture
-    from chalicelib.engines.vision.detection.inference.decoding import DetectedObjects
 
 # Entries of each list of the data report.
 MOST_ENTRIES = 100

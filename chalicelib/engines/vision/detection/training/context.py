@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from chalicelib.engines.vision.detection.algorithms import rules_of
+from chalicelib.engines.vision.detection.algorithms import Rules, rules_of
 from chalicelib.engines.vision.detection.head.dataset import LEAST_SIDE, DetectionDataset, truth_of
 from chalicelib.engines.vision.detection.head.fit import BATCH, BEST_RATE, DenseFitOptions
 from chalicelib.engines.vision.detection.training.holdout import hold_out_images
 from chalicelib.engines.vision.detection.views.extractor import compute_row, render
-from chalicelib.engines.vision.detection.views.maps import SIDE, maps_of
+from chalicelib.engines.vision.detection.views.maps import SIDE, Maps, maps_of
 from chalicelib.engines.vision.detection.views.views import TILED_SIDE, ImageView
 from chalicelib.errors import TrainingFailed
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.vision.backbone.pool import BackbonePool
-    from chalicelib.engines.vision.detection.algorithms import Rules
-    from chalicelib.engines.vision.detection.views.maps import Maps
     from chalicelib.engines.vision.interface import VisionData, VisionOptions
 
 _DEFAULT_RATE = 0.001

@@ -13,7 +13,7 @@ from chalicelib.engines.vision.detection.training.finish import StageResults, fi
 from chalicelib.engines.vision.detection.training.stage_1_dense import DenseStage
 from chalicelib.engines.vision.detection.training.stage_4_review import ReviewStage
 from chalicelib.engines.vision.detection.training.trials import Trials
-from chalicelib.engines.vision.interface import VisionStep
+from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions, VisionStep
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.backbone.pool import BackbonePool
-    from chalicelib.engines.vision.interface import FittedVision, VisionData, VisionOptions
 
 _KIND = "vision-detection-training"
 _VERSION = 5

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from chalicelib.engines.vision.backbone.pool import LITE2
+from chalicelib.engines.vision.backbone.pool import LITE2, BackbonePool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chalicelib.domain.common.arrays import Doubles, Pixels, Singles
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 # Width and height of a crop in the network's input, in pixels.
 CROP_SIDE = 256

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from PIL import Image
 
-from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
+from chalicelib.engines.vision.backbone.pool import LITE2, NANODET, BackbonePool
 from chalicelib.engines.vision.detection.views.maps import CELLS, CHANNELS, ROW_VALUES, SIDE
 from chalicelib.engines.vision.detection.views.views import (
     AUGMENTED_VIEWS,
@@ -23,7 +23,6 @@ from chalicelib.engines.vision.detection.views.views import (
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves, Pixels, Singles
     from chalicelib.domain.documents.picture import Picture
-    from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 # The networks of the features.
 BACKBONES = (LITE2, NANODET)
