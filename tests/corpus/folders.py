@@ -67,6 +67,12 @@ FOLDERS = [
     _ok("labels below other folders of equal names, with a warning",
         _numbered("cat/2024/may", "cat/2024/june", "dog/2024/may", "dog/2024/june"),
         labels={"may": 6, "june": 6}),
+    _ok("one label below two folders with other labels, with a warning",
+        _numbered("rosa/alba", "rosa/rubra", "tulipa/rubra"), labels={"alba": 3, "rubra": 6},
+        warnings=_SPLIT | {"fewExamples"}),
+    _ok("images without a label in any folder, with a warning",
+        {**_numbered("photos"), "labels.txt": b"0.png cat"}, labels={"photos": 3}, rejected=1,
+        warnings=_SPLIT | {"fewExamples"}),
     _ok("a table next to a folder of images",
         {**_images(*(f"data/images/{n}.png" for n in range(12))), "data/train.csv": _table(
             [f"{n},{('cat', 'dog')[n % 2]}" for n in range(12)], "id,kind")}),

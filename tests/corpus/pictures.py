@@ -489,7 +489,7 @@ FOLDERS = [
         "zipFolders",
         type="image",
         labels={"images": 6},
-        warnings=GUESSED,
+        warnings=GUESSED | {"splitFolders"},
         rejected=1,
     ),
     _ok(

@@ -51,7 +51,8 @@ class FolderLabels:
             elif not member.problem and not is_companion(member):
                 folders.add(_path_of(member))
         self._splits = SplitFolders(folders)
-        self._unread = [] if members else _list_unread(archive, folders)
+        self._are_unnamed = not members and _are_unnamed(folders)
+        self._unread = _list_tables(archive) if self._are_unnamed else []
         self._table_folders = {_path_of(member) for member in members or self._unread}
         files = BoxFiles(archive, reject, check)
         self._is_split_at = bool(options.label_separator)
@@ -119,11 +120,11 @@ class FolderLabels:
         if self._tables.labels:
             places = self._read
             message = "Labels were read from the label table; folders such as train are not labels."
-        elif self._unread:
+        elif self._are_unnamed:
+            table = show_path(self._unread[0].path) if self._unread else "another file"
             message = (
-                "All images are in folders such as images. If "
-                f"{show_path(self._unread[0].path)} holds their "
-                "labels, rename it to train.csv."
+                f"All images are in folders such as images. If {table} holds their labels, rename "
+                "it to train.csv, a table of file names and labels below the names image and label."
             )
         elif places:
             message = (
@@ -192,11 +193,14 @@ class FolderLabels:
                 yield from self._names_of(member)
 
 
-def _list_unread(archive: ZipArchive, folders: set[str]) -> list[ZipMember]:
-    """Return unread tables that may have the labels, if folders only have names like `images`."""
+def _are_unnamed(folders: set[str]) -> bool:
+    """Return whether the folders have no names of labels, only names like `images`."""
     leaves = {folder.rpartition("/")[2].casefold() for folder in folders}
-    if not leaves or not leaves <= _IMAGES | {""}:
-        return []
+    return bool(leaves) and leaves <= _IMAGES | {""}
+
+
+def _list_tables(archive: ZipArchive) -> list[ZipMember]:
+    """Return tables with names of their own, which may have the labels."""
     return [m for m in archive.members() if not m.problem and suffix_of(m) == ".csv"]
 
 

@@ -30,7 +30,7 @@ class SplitFolders:
         self.inner = _find_inner(holding)
         """Paths of splits inside of the class folders, such as `cat/train`."""
         self.repeating = frozenset() if self.outer or self.inner else _find_repeating(holding)
-        """Paths of several folders, each of which contains the same class folders."""
+        """Paths of several folders that contain class folders of the same name."""
         above = {folder.rpartition("/")[0] for folder in holding - self.outer - self.inner}
         bases = {path.rpartition("/")[0] for path in filter(split_of, above)}
         self.loose = frozenset() if self.outer else _find_loose(holding, bases)
@@ -77,6 +77,5 @@ def _find_repeating(folders: set[str]) -> frozenset[str]:
     for folder in folders:
         parent, _, name = folder.rpartition("/")
         above[name].add(parent)
-    found = frozenset[str]().union(*above.values())
-    repeat = all(found) and all(len(parents) > 1 for parents in above.values())
-    return found if repeat else frozenset()
+    repeated = (parents for parents in above.values() if len(parents) > 1 and all(parents))
+    return frozenset[str]().union(*repeated)
