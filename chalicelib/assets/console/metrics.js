@@ -83,7 +83,7 @@ export function Card({ card, data }) {
           </p>
         `
       }
-      <p>${card.limits}</p>
+      <p class="muted small">${card.limits}</p>
       <details>
         <summary>${t("card.whole")}</summary>
         <pre tabindex="0">${JSON.stringify(card, null, 2)}</pre>

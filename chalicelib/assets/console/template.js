@@ -69,6 +69,7 @@ function NewField({ clicks, own }) {
       entityTypes: [],
     };
     setTemplate({ ...template, keys: [...template.keys, { key }] });
+    document.querySelector(".found button")?.focus();
     setClicked({});
   };
   if (clicked.value === undefined)

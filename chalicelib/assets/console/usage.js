@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import {
   Bar,
   bytes,
+  day,
   Empty,
   Head,
   html,
@@ -16,6 +17,9 @@ import {
   when,
 } from "./ui.js";
 import { t } from "./words.js";
+
+/** Return the word for the state of an engine, whose name may stand for it. */
+const stateOf = (state) => `engine.${state === "missing" ? state : "ready"}`;
 
 /** Read the latest batches of both families, newest first. */
 async function allBatches() {
@@ -45,8 +49,8 @@ export function Usage() {
               <p class="muted">
                 ${t("usage.plan", {
                   plan: month.planData.map((one) => one.plan).join(", "),
-                  from: when(month.startsAt),
-                  to: when(month.endsAt),
+                  from: day(month.startsAt),
+                  to: day(month.endsAt),
                 })}
               </p>
               <${Bar}
@@ -110,7 +114,9 @@ export function Usage() {
           <dl class="facts">
             <div><dt>${t("usage.version")}</dt><dd>${found.version}</dd></div>
             ${Object.entries(found.engines).map(
-              ([name, state]) => html`<div><dt>${name}</dt><dd>${state}</dd></div>`,
+              ([name, state]) => html`
+                <div><dt>${t(`engine.${name}`)}</dt><dd>${t(stateOf(state))}</dd></div>
+              `,
             )}
           </dl>
         </section>

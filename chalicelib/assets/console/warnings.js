@@ -56,10 +56,16 @@ export function Warnings(fix) {
 
 function Warning({ warning, accept, fix }) {
   const fixes = (FIXES[warning.code]?.(warning, fix) ?? []).filter(({ if: isOffered = true }) => isOffered);
-  const press = ({ run, undo }) => {
-    run();
-    if (undo) accept(warning, undo)();
-  };
+  const press =
+    ({ run, undo }) =>
+    ({ currentTarget }) => {
+      // The button may disappear, so the focus moves to the next warning, or to what creates the dataset.
+      const notice = currentTarget.closest(".notice");
+      const next = notice.nextElementSibling?.querySelector("button");
+      (next ?? notice.parentElement.querySelector(".primary"))?.focus();
+      run();
+      if (undo) accept(warning, undo)();
+    };
   return html`
     <div class="notice warn">
       <p>${nameControls(warning.message)}</p>
@@ -77,7 +83,7 @@ function Warning({ warning, accept, fix }) {
       <div class="row">
         ${fixes.map(
           (one) =>
-            html`<button type="button" class="button small" onClick=${() => press(one)}>${one.text}</button>`,
+            html`<button type="button" class="button small" onClick=${press(one)}>${one.text}</button>`,
         )}
         <button type="button" class="button small" onClick=${accept(warning)}>
           ${t(isLeftOut(warning) ? "fix.leaveOut" : "fix.keep")}

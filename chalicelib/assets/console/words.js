@@ -108,6 +108,12 @@ const ENGLISH = {
   "dialog.cancel": "Cancel",
   "document.found": "{count} found",
   "document.page": "Page {number}",
+  "engine.missing": "not installed",
+  "engine.ocr": "Documents",
+  "engine.ready": "ready",
+  "engine.text-accurate": "Texts, accurate",
+  "engine.text-fast": "Texts, fast",
+  "engine.vision": "Images",
   "explain.lead":
     "Blue parts support the first label, red parts speak against it, by leaving each out once. This " +
     "counted as one more prediction.",
@@ -236,7 +242,7 @@ const ENGLISH = {
   "offer.stay": "Stay signed in",
   "offer.switch": "Switch from {from} to {to}?",
   "offer.title": "Sign-in link",
-  "offer.why": "A link asks for this. What you upload then belongs to that account.",
+  "offer.why": "You opened a sign-in link. Datasets that you create belong to the account that is signed in.",
   "offer.yes": "Yes",
   "page.again": "Try again",
   "page.broken": "This page has an error",
@@ -308,7 +314,7 @@ const ENGLISH = {
   "threshold.lead": "Predictions below the threshold would be reviewed by a person.",
   "threshold.rates": "Precision {precision}, recall {recall}.",
   "threshold.slider": "Threshold {value}",
-  "threshold.title": "Confidence threshold",
+  "threshold.title": "Precision and recall at a threshold",
   "thresholds.coverage":
     "From a probability of {threshold}, the model answers {coverage} of new examples ({range}). Review the rest.",
   "thresholds.covered": "Answered",

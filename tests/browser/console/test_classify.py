@@ -61,6 +61,7 @@ def download(console, folder: Path) -> bytes:
     link.wait_for(timeout=TRAINED_MS)
     with console.page.expect_download() as found:
         act(console, link.click)
+    assert "-classified." in found.value.suggested_filename
     found.value.save_as(folder / "result")
     return (folder / "result").read_bytes()
 
@@ -80,6 +81,8 @@ def test_a_workbook_trains_a_model_that_sorts_another(console, newcomer, tmp_pat
     for column, role in (("Subject", "text"), ("Body", "text"), ("Queue", "label")):
         give_role(console, column, role)
     press(console, "button", "Merge billing into Billing")
+    # The focus moves on when a settled warning disappears.
+    expect(page.locator(":focus")).to_have_count(1)
     press(console, "button", "Leave out Lost")
     press(console, "button", f"Create the dataset with {len(rows) - 1} examples")
     press(console, "button", "Train a model")
@@ -98,6 +101,16 @@ def test_a_workbook_trains_a_model_that_sorts_another(console, newcomer, tmp_pat
     assert [row[4] for row in found] == [row[3] for row in new]
     assert console.actions <= MOST_ACTIONS
     expect(page.get_by_text(f"{NEW_ROWS} of {NEW_ROWS}, 0 failed")).to_be_visible()
+    forget_known_errors(console)
+
+
+def test_a_recognised_label_column_has_a_role_in_the_chooser(console, newcomer):
+    """In a table to classify, a column of labels is not used, and its chooser says so."""
+    console.enter(newcomer(), "classify")
+    drop_workbook(console, "labelled.xlsx", [HELPDESK, *helpdesk(30)])
+
+    expect(console.page.get_by_label("Use of Queue")).to_have_js_property("selectedIndex", 0)
+    expect(console.page.get_by_label("Use of Body")).to_have_value("text")
     forget_known_errors(console)
 
 
