@@ -301,6 +301,16 @@ def _target(precision: float, threshold: float | None, coverage: float) -> dict[
     return {"precision": precision, "threshold": threshold, "coverage": coverage, **ends}
 
 
+def test_cards_show_labels_that_were_left_out(presage: Run, answers: dict[str, Any]) -> None:
+    """Labels that `skipSmallLabels` left out are listed with their numbers of examples."""
+    skipped = [{"name": "Lost", "numExamples": 1}, {"name": "Other", "numExamples": 3}]
+    answers[f"/language/models/{MODEL}/card"] = {**_card_with(), "skippedLabels": skipped}
+
+    lines = presage("models", "card", MODEL)[1].splitlines()
+
+    assert "labels left out, with their examples: Lost (1), Other (3)" in lines
+
+
 def test_cards_show_thresholds_for_target_precisions(presage: Run, answers: dict[str, Any]) -> None:
     """Each target has its threshold and coverage; one that no answers reach has none."""
     answers[f"/language/models/{MODEL}/card"] = _card_with(

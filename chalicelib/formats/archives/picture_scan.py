@@ -293,10 +293,10 @@ class _Scan:
         placed = picture.placed(box, facts)
         if fraction_inside(box, sent.width, sent.height) < LEAST_INSIDE:
             self._cut.add(f"{show_path(member.path)}: {row.label}")
-        left, top, right, bottom = box.corners
-        other = Box(left, top, right, bottom)
-        if fraction_inside(other, sent.width, sent.height) < LEAST_INSIDE:
-            self._fits_otherwise = False
+        if self._annotations.has_guessed_corners:
+            other = Box(*box.corners)
+            inside = fraction_inside(other, sent.width, sent.height)
+            self._fits_otherwise &= inside >= LEAST_INSIDE
         return placed
 
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:

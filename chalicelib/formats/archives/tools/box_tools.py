@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 from chalicelib.domain.datasets.upload_format import CREATE_ML, CVAT, LABEL_ME, TENSORFLOW, VOTT
@@ -33,6 +34,8 @@ _CVAT_SHAPES = frozenset(
 )
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 _SIDES = ("x", "y", "width", "height")
+# Lines by which a table without header is recognised.
+_JUDGED = 1_000
 _FILE_NAMES, _LABEL_NAMES = ("filename", "image", "image_path"), ("class", "label", "class_name")
 _CREATE_ML_SIGNS = (b'"annotations"', b'"coordinates"')
 _LABEL_ME_SIGNS = (b'"imagePath"', b'"shapes"')
@@ -269,7 +272,7 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         # Tables of RetinaNet have no header, and empty cells for an image without boxes.
-        is_headless = _is_headless([line for line in cells_of if any(line[1:])])
+        is_headless = _is_headless([line for line in islice(cells_of, _JUDGED) if any(line[1:])])
         if is_headless:
             rows.fieldnames = (_FILE_NAMES[0], *_CORNERS, _LABEL_NAMES[0])
         names = {name.strip().casefold(): name for name in rows.fieldnames or () if name}
@@ -308,7 +311,8 @@ def _is_headless(lines: list[list[str]]) -> bool:
     if len(kinds) != len(_CORNERS) + 2 or kinds[:-1] != [True, *(False for _ in _CORNERS)]:
         return False
     # A class that is a number repeats more than the numbers of boxes do.
-    counts = [len({*column}) for column in zip(*lines, strict=False)]
+    whole = (line for line in lines if len(line) == len(kinds))
+    counts = [len({*column}) for column in zip(*whole, strict=True)]
     return kinds[-1] or counts[-1] < min(counts[1:-1])
 
 

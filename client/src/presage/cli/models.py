@@ -225,9 +225,16 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
     suspects = (members.get("dataReport") or {}).get("likelyLabelErrors") or []
     if suspects:
         lines.append(f"examples whose label is probably wrong: {len(suspects)} are listed")
-    for one in members.get("advice") or []:
-        lines.append(f"advice (+{percent(one['expectedGain'])}): {one['message']}")
-    return [*lines, members["limits"]]
+    return [*lines, *_note_lines(members), members["limits"]]
+
+
+def _note_lines(members: dict[str, Any]) -> list[str]:
+    """Return lines about labels that the training left out, and about advice."""
+    left_out = members.get("skippedLabels") or []
+    skipped = ", ".join(f"{one['name']} ({one['numExamples']})" for one in left_out)
+    lines = [f"labels left out, with their examples: {skipped}"] if skipped else []
+    advice = members.get("advice") or []
+    return lines + [f"advice (+{percent(one['expectedGain'])}): {one['message']}" for one in advice]
 
 
 def _label_lines(metrics: dict[str, Any], engine: dict[str, Any]) -> list[str]:
