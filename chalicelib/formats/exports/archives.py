@@ -15,7 +15,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, Self
 from xml.sax.saxutils import escape
 
 from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
@@ -23,9 +23,6 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.jobs.export import COCO, VOC, YOLO, ZIP
 from chalicelib.formats.exports.names import FreeNames, as_step, stem
 from chalicelib.formats.pictures.reading import picture_facts
-
-if TYPE_CHECKING:
-    from typing import Self
 
 # A fixed time, so that equal data results in equal archives.
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.limits import MAX_UNLABELLED
@@ -24,12 +24,8 @@ from chalicelib.errors import DownloadFailed, InvalidParameter, TimedOut
 from chalicelib.formats.texts.batch_file import read_lines
 from chalicelib.formats.texts.encoding import HEAD_BYTES
 from chalicelib.formats.upload_files import explain_head
+from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 from chalicelib.stores.models.run_files import RunFiles, RunFileStore, StoreFiles, UserTextStore
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
-
-    from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
 
 _PARAMETER = "trainParams.unlabelled"
 _SECONDS = 20.0

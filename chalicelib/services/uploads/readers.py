@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from chalicelib.domain.common.limits import (
     MAX_ARCHIVE_BYTES_BY_PATH,
@@ -36,14 +36,12 @@ from chalicelib.formats.archives.picture_scan import (
 )
 from chalicelib.formats.archives.zip_archive import ZipArchive, open_archive
 from chalicelib.formats.archives.zip_directory import InvalidZip
+from chalicelib.formats.pictures.rules import PictureFacts
 from chalicelib.formats.texts.language_scan import ScanRules, TextScan, kept_rows, scan
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import OwnedDataset
 from chalicelib.stores.examples.examples import ExampleStore
 from chalicelib.stores.examples.pictures import PictureStore, PictureWriter
-
-if TYPE_CHECKING:
-    from chalicelib.formats.pictures.rules import PictureFacts
 
 # Examples between two checks of the lease.
 _CHECK_EXAMPLES = 1_000

@@ -6,14 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median_low
-from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.layout import ReadingPlace
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.layout.columns import Piece, Row, flows, is_prose, level_pieces
 from chalicelib.engines.ocr.order import page_slope
-
-if TYPE_CHECKING:
-    from chalicelib.domain.documents.page import Rect, TextLine
 
 
 @dataclass(frozen=True, slots=True)

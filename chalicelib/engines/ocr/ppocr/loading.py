@@ -6,7 +6,7 @@ infra/model_files writes these files.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from chalicelib.engines.memory import bound_memory
 from chalicelib.engines.ocr.interface import PPOCR, check_files
@@ -14,9 +14,6 @@ from chalicelib.engines.ocr.ppocr.detector import Detector
 from chalicelib.engines.ocr.ppocr.engine import PpOcr
 from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
 from chalicelib.engines.onnx_session import open_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Files whose digests are in the card.
 FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")

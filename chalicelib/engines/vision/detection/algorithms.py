@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from chalicelib.engines.vision.detection.views.views import ImageView, augmented_view, tiled_views
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Minimum probability of returned boxes; boxes below it are nearly always wrong.
 FLOOR = 0.05

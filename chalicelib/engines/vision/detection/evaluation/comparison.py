@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from chalicelib.engines.interface import Interval
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
+    EvaluatedImage,
     bootstrap_gain,
     mean_average_precision,
     precision_recall,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from chalicelib.engines.interface import Interval
-    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
 
 # Least gain in mean AP that counts as likely.
 LIKELY_GAIN = 0.01
