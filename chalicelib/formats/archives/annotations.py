@@ -157,7 +157,7 @@ class Annotations:
             self._sizes[picture] = (width, height)
 
     def in_pixels(self, row: BoxRow, picture: int, size: tuple[int, int]) -> Box:
-        """Convert a box to image pixels, maybe outside; raise CellFault for another image size."""
+        """Convert a box to pixels of its image; raise CellFault if it fits another size."""
         drawn, (width, height) = self._sizes.get(picture, size), size
         if drawn != size:
             raise CellFault(

@@ -13,7 +13,7 @@ LABEL_COLUMNS = ("label", "intent", "sentiment")
 
 
 def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()) -> int:
-    """Write texts and labels as CSV, even texts that look like formulas; return the rows."""
+    """Write texts and labels as CSV, with formulas as they are; return the number of rows."""
     count = 0
     text = io.TextIOWrapper(file, "utf-8", newline="")
     writer = csv.writer(text)

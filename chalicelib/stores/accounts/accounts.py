@@ -150,7 +150,7 @@ class AccountStore:
         return _update_active(AccountRow(account_id), [AccountRow.example_calls.set(calls)])
 
     def change_keys(self, account_id: str, change: KeyChange) -> Account | None:
-        """Change the keys of an active account, without losing a simultaneous change; else None."""
+        """Change the keys of an account, and lose no simultaneous change; None if not active."""
         for _ in range(MAX_KEY_CHANGES):
             row = _row(account_id)
             account = None if row is None else load_account(row)

@@ -185,7 +185,7 @@ class ModelLeases:
         try_update(row, [ModelRow.attempts.add(-1)], counted)
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
-        """Change the row under the lease, or find the write done (`again`); raise LeaseLost."""
+        """Change the row under the lease; raise LeaseLost unless `again` shows a repetition."""
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):
             raise LeaseLost

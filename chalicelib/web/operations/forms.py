@@ -78,7 +78,7 @@ def whole_number(sent: object) -> int | None:
 
 
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
-    """Convert fields, maybe texts as in forms, to a struct; raise BadRequest for a wrong field."""
+    """Convert fields, which may be texts, to a struct; raise BadRequest for a wrong one."""
     prepare(form)
     try:
         return msgspec.convert(_unambiguous(values, form), form, strict=False)

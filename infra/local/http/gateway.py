@@ -214,7 +214,7 @@ class HttpAnswer:
 
 
 def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
-    """Convert a proxy result to an answer; raise ValueError, a 502, if it is malformed."""
+    """Convert a proxy result to an answer; raise ValueError if it is malformed."""
     multiple = result.get("multiValueHeaders") or {}
     pairs = [(n, v) for n, values in multiple.items() for v in values]
     pairs += [(n, v) for n, v in (result.get("headers") or {}).items() if n not in multiple]

@@ -33,7 +33,7 @@ class SquareExtractor:
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits that change with networks and algorithm, or BackboneNotInstalled."""
+        """Return 12 hex digits that change with the networks; raise BackboneNotInstalled."""
         digests = [self._backbones.facts(name).sha256 for name in self.networks]
         text = "\n".join([self.revision, RECIPE, *map(str, self.sides), *digests])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
