@@ -126,6 +126,8 @@ def test_upload_export_and_pictures_use_one_origin(stack: LocalStack, owner: Cli
         status, headers, part = send(stack, "GET", url, Range="bytes=2-5")
         assert (status, part) == (206, fetched[2:6])
         assert_safe(headers)
+        for old in ({"If_Match": '"x"'}, {"If_Unmodified_Since": "Fri, 01 Jan 1999 00:00:00 GMT"}):
+            assert send(stack, "GET", url, **old)[0] == 412
 
 
 def made_urls(vision: Client, path: str) -> list[str]:

@@ -34,7 +34,14 @@ SAFE_HEADERS = (
 )
 _ATTACHMENT = "attachment"
 # Headers of a download that are passed to the storage.
-_SENT = ("range", "if-range", "if-match", "if-none-match", "if-modified-since")
+_SENT = (
+    "range",
+    "if-range",
+    "if-match",
+    "if-none-match",
+    "if-modified-since",
+    "if-unmodified-since",
+)
 # Headers of the storage's answer that are passed on: no cookies, no internal addresses.
 _SHOWN = frozenset(
     (
