@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 import urllib.parse
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +18,7 @@ class StageClient(Client):
 
     def __init__(self, url: str, token: str | None = None, base: str = LANGUAGE) -> None:
         super().__init__(url, token, SECONDS, base)
+        self.poll_seconds = 0.3
 
     def send(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
@@ -35,22 +34,6 @@ class StageClient(Client):
     def vision(self) -> StageClient:
         """Make the same caller for the calls below /vision."""
         return StageClient(self.url, self.token, VISION)
-
-    def wait(self, path: str, is_over: Any, seconds: float) -> list[dict[str, Any]]:
-        """Read a record again and again until something holds; processes start meanwhile.
-
-        Raises:
-            TimeoutError: it did not happen in time.
-        """
-        del seconds
-        deadline = time.monotonic() + SECONDS
-        while True:
-            seen = self.get(path).ok
-            if is_over(seen):
-                return [seen]
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{path}: {json.dumps(seen)}")
-            time.sleep(0.3)
 
 
 def refused(answer: Answer, error: type[ServiceError], code: str = "") -> dict[str, Any]:

@@ -103,7 +103,7 @@ def test_batch_is_answered_by_the_queue(client: StageClient, model_id: str):
     assert b'"missing_parameter"' in bad
     assert record["counts"] == {"total": 2, "done": 2, "failed": 1}
     # Unanswered predictions are released after the result is shown.
-    client.wait("/v2/apiusage", lambda _: used(client) == before + 2, 0)
+    client.wait("/v2/apiusage", lambda _: used(client) == before + 2, SECONDS)
 
 
 def test_ranking_is_made_by_the_queue(client: StageClient, model_id: str):
@@ -145,7 +145,7 @@ def test_deletion_is_done_by_the_queue(new_client: Callable[..., StageClient]):
     path = f"{LANGUAGE}/datasets/{made['id']}"
     record = owner.delete(path).ok
 
-    [ended] = owner.wait_deletion(record["id"])
+    ended = owner.wait_deletion(record["id"])[-1]
     refused(owner.get(path), DatasetNotFound)
     assert (ended["progress"], ended["deletedObjectId"]) == (1, str(made["id"]))
 
