@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
@@ -12,6 +13,7 @@ from chalicelib.engines.ocr.forms import settings
 _TOKEN = re.compile(r"[^\W_]+|[#%]")
 # Positions at which an engine may have missed a space, for example between key and value.
 _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{3})(?=[A-Z][a-z])|(?<=[A-Za-z]{3})(?=\d)")
+_ACCENT = re.compile("[\u0300-\u036f]")
 _CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 
@@ -20,7 +22,7 @@ class Token:
     """A word of a text."""
 
     folded: str
-    """The word in lower case, with each group of easily confused characters replaced by one."""
+    """The word in lower case, without accents, and with one character for each confused group."""
     start: int
     """Index of the first character in the text."""
     end: int
@@ -33,10 +35,17 @@ def tokens(text: str) -> list[Token]:
     for each in _TOKEN.finditer(text):
         start = each.start()
         for word in _JOINT.split(each.group()):
-            folded = word.casefold().translate(_CONFUSED)
+            folded = _without_accents(word.casefold()).translate(_CONFUSED)
             found.append(Token(folded, start, start + len(word)))
             start += len(word)
     return found
+
+
+def _without_accents(text: str) -> str:
+    """Return a text without accents, which engines miss or invent on small letters."""
+    if text.isascii():
+        return text
+    return _ACCENT.sub("", unicodedata.normalize("NFKD", text))
 
 
 def fold(text: str) -> str:
@@ -60,18 +69,24 @@ def numbers(text: str) -> frozenset[str]:
     )
 
 
-def least_ratio(folded: str) -> float:
+def least_ratio(folded: str, legibility: float = 1.0) -> float:
     """Return the lowest similarity, 0 to 100, at which a text counts as a given key.
 
     The limit is higher for short keys: one wrong letter in a word of six is a misreading, but in a
-    word of three it makes another word.
+    word of three it makes another word. The limit is lower for a text that was read badly, by the
+    fraction of its letters that are probably wrong. Of these, as many as a short key has do not
+    count.
+
+    Args:
+        folded: the folded key.
+        legibility: probability that a letter of the text was read correctly, 0 to 1.
     """
     if len(folded) <= settings.EXACT_KEY_CHARACTERS:
         return 100.0
-    return min(
-        settings.LONG_RATIO,
-        max(settings.LEAST_RATIO, 100.0 - settings.ONE_ERROR_RATIO / len(folded)),
-    )
+    one_error = 100.0 - settings.ONE_ERROR_RATIO / len(folded)
+    least = min(settings.LONG_RATIO, max(settings.LEAST_RATIO, one_error))
+    inexact = 1.0 - settings.EXACT_KEY_CHARACTERS / len(folded)
+    return least - 100.0 * inexact * (1.0 - legibility)
 
 
 def similarity(first: str, second: str) -> float:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from rapidfuzz import fuzz
 
-from chalicelib.engines.ocr.forms.spelling import fold, numbers, similarity, tokens
+from chalicelib.engines.ocr.forms.spelling import (
+    fold,
+    least_ratio,
+    numbers,
+    similarity,
+    tokens,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,3 +57,18 @@ def test_glued_words_are_taken_apart() -> None:
 def test_numbers_are_words_with_digits() -> None:
     """Only words that contain a digit count as numbers."""
     assert numbers("Box 12a of form W-2") == {fold("12a"), "2"}
+
+
+def test_text_that_was_read_badly_may_have_more_errors() -> None:
+    """A key matches a text with more wrong letters if the engine was unsure of the text."""
+    key = fold("Federal income tax withheld")
+    read = fold("Fedeia! ircome zax wettheld")
+
+    assert least_ratio(key) > fuzz.ratio(key, read) > least_ratio(key, 0.75)
+    assert least_ratio("sex", 0.5) == 100.0
+
+
+def test_accents_do_not_distinguish_keys() -> None:
+    """Engines miss accents, so `Città` and `Citta` are the same key."""
+    assert fold("Città") == fold("Citta")
+    assert fold("Apólice n.º") == fold("Apolice n.o")

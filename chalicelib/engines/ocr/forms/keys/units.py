@@ -23,6 +23,8 @@ class Unit:
     """All words, joined without separators."""
     begins: tuple[int, ...]
     """Index in `folded` at which each word begins."""
+    legibility: float
+    """Probability that the worst line of the unit was read correctly, 0 to 1."""
 
     def word_at(self, place: int) -> int:
         """Return the index of the word that contains the character at an index of `folded`."""
@@ -45,17 +47,19 @@ def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
         while len(chain) < settings.KEY_LINES and chain[-1] in below:
             chain = (*chain, below[chain[-1]])
             chains.append(chain)
-    return [_join(chain, words) for chain in chains]
+    probabilities = [segment.line.probability for segment in segments]
+    return [_join(chain, words, min(probabilities[each] for each in chain)) for chain in chains]
 
 
-def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]]) -> Unit:
+def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]], legibility: float) -> Unit:
     """Make a unit of some segments."""
     every = tuple((place, word) for place, number in enumerate(chain) for word in words[number])
     begins, length = [], 0
     for _, word in every:
         begins.append(length)
         length += len(word.folded)
-    return Unit(chain, every, "".join(word.folded for _, word in every), tuple(begins))
+    folded = "".join(word.folded for _, word in every)
+    return Unit(chain, every, folded, tuple(begins), legibility)
 
 
 def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
