@@ -95,10 +95,8 @@ def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
         area.min_x + ink.spans[-1][1] * area.width,
         area.min_y + ink.bottom * area.height,
     )
-    least = settings.SPECK_EMS * text_height
-    if box.height > settings.TALL_INK_EMS * text_height or max(box.width, box.height) < max(
-        2.0, least
-    ):
+    least = max(2.0, settings.SPECK_EMS * text_height)
+    if box.height > settings.TALL_INK_EMS * text_height or max(box.width, box.height) < least:
         return None
     return box
 

@@ -113,48 +113,6 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
     return tuple(piece for row in group_rows(lines) for piece in row)
 
 
-def part_by_rows(filled: FilledGrid) -> FilledGrid:
-    """Split each slot that spans several rows and has one line of text in each of them.
-
-    Some forms have ruled lines between amounts, but not between the labels of the amounts. A
-    wrapped text is not split, because its lines are closer together than the rows.
-    """
-    middles = _middles(filled)
-    parts: list[tuple[Slot, tuple[TextLine, ...]]] = []
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        rows = group_rows(lines)
-        if slot.row_span == 1 or not _is_level(rows, [middles.get(row) for row in slot.rows]):
-            parts.append((slot, lines))
-            continue
-        for number, row in zip(slot.rows, rows, strict=True):
-            box = around(line.box for line in row)
-            part = replace(slot, row=number, row_span=1, box=replace(slot.box, min_y=box.min_y))
-            parts.append((replace(part, box=replace(part.box, max_y=box.max_y)), tuple(row)))
-    parts.sort(key=lambda part: (part[0].row, part[0].column))
-    grid = replace(filled.grid, slots=tuple(slot for slot, _ in parts))
-    return FilledGrid(grid, tuple(lines for _, lines in parts))
-
-
-def _middles(filled: FilledGrid) -> dict[int, float]:
-    """Return the vertical middle of each row's text, from slots that cover only one row."""
-    middles: dict[int, float] = {}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        if slot.row_span == 1 and lines and len(group_rows(lines)) == 1:
-            middles.setdefault(slot.row, around(line.box for line in lines).center[1])
-    return middles
-
-
-def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None]) -> bool:
-    """Return whether there is one line of text at the middle of each of several rows."""
-    if len(rows) != len(middles):
-        return False
-    boxes = [around(line.box for line in row) for row in rows]
-    return all(
-        middle is not None and abs(box.center[1] - middle) < settings.LEVEL_HEIGHTS * box.height
-        for box, middle in zip(boxes, middles, strict=True)
-    )
-
-
 def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
     """Join each row that only continues cells of the row above, as in the aligned table."""
     cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}

@@ -16,11 +16,6 @@ def is_wordy(text: str) -> bool:
     return is_long and letters > 0.5 * len(text.replace(" ", ""))
 
 
-def is_label(text: str) -> bool:
-    """Return whether a text ends with a colon, and so is the label of another text."""
-    return text.rstrip().endswith(":")
-
-
 def is_numeric(text: str) -> bool:
     """Return whether a text is a number, amount, percentage, range or placeholder such as a dash.
 

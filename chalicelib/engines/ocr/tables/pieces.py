@@ -64,7 +64,7 @@ def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
         if ink is not None and ink.height > 0 and words:
             white = sorted(start - end for (_, end), (start, _) in pairwise(ink.spans))
             spaces += [gap / ink.height for gap in white[-words:]]
-    if len(spaces) < settings.FEWEST_SPACES:
+    if not spaces:
         return settings.CELL_GAP_HEIGHTS
     usual = sorted(spaces)[int(settings.NARROW_SPACES_SHARE * len(spaces))]
     return min(
@@ -78,7 +78,7 @@ def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineS
     if ink is None or ink.height <= 0:
         return LineSplit((line,))
     height = ink.height * line.box.width
-    least = gap * max(height, settings.LOW_LINE_HEIGHTS * usual) + settings.GAP_BLUR_PIXELS
+    least = gap * max(height, usual)
     return divide_inked(line, ink, least / max(1.0, height))
 
 

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 
 from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.tables import settings
-from chalicelib.engines.ocr.tables.filling import fill, joined, part_by_rows
+from chalicelib.engines.ocr.tables.filling import fill, joined
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, in_order
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
 from chalicelib.engines.ocr.tables.lattice import Lattice, lattice_grid
@@ -33,7 +33,7 @@ def lattice_structures(
     grid = lattice_grid(lattice)
     if grid is None:
         return
-    filled = part_by_rows(fill(grid, pieces_inside(pieces, grid.box)))
+    filled = fill(grid, pieces_inside(pieces, grid.box))
     # Where there are ruled lines, they separate rows; elsewhere, each row of text is a row.
     split = split_rows(filled, 2)
     for each in _distinct(filled, split, join_to_values(split)):
@@ -176,7 +176,7 @@ def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
     if not above or not below or _has_numbers(above) or _has_numbers(below):
         return False
     white = row_box(below).min_y - row_box(above).max_y
-    return white <= settings.HEADER_LINE_EMS * min(line.box.height for line in below)
+    return white <= settings.CELL_GAP_HEIGHTS * min(line.box.height for line in below)
 
 
 def _has_numbers(row: Iterable[TextLine]) -> bool:

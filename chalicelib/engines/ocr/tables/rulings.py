@@ -103,11 +103,10 @@ def _find_direction(
 
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
     """Return whether an edge is completely inside a line of text, as the strokes of letters are."""
-    margin = settings.TEXT_MARGIN_HEIGHTS * (text[:, 3] - text[:, 1])
     return bool(
         np.any(
-            (edge.position > text[:, 1] + margin)
-            & (edge.position < text[:, 3] - margin)
+            (edge.position > text[:, 1])
+            & (edge.position < text[:, 3])
             & (edge.start >= text[:, 0] - 2)
             & (edge.end <= text[:, 2] + 2)
         )

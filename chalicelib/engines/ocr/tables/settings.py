@@ -15,14 +15,8 @@ CELL_GAP_HEIGHTS = 0.6
 SURE_CELL_GAP_HEIGHTS = 1.2
 # A gap between cells is this many times wider than the usual space of its line.
 GAP_TO_WORD_SPACE = 1.6
-# Minimum number of spaces to estimate the usual space of a page.
-FEWEST_SPACES = 8
 # Quantile of the spaces of a page that counts as the usual space.
 NARROW_SPACES_SHARE = 0.4
-# Lines without tall letters count as this fraction of the usual height.
-LOW_LINE_HEIGHTS = 0.8
-# Gaps look wider by this much in small images.
-GAP_BLUR_PIXELS = 1.0
 # A ruled line may reach this far into the box of a text next to it. One that splits a text may be
 # this much shorter at either end.
 RULE_SLACK_HEIGHTS = 0.3
@@ -45,8 +39,6 @@ VERTICAL_RULE_EMS = 1.5
 RULE_THICKNESS_EMS = 0.45
 # Minimum length of a part of a ruled line: strokes of letters are shorter.
 RULE_PART_EMS = 0.7
-# Edges that are at least this far inside a text belong to letters.
-TEXT_MARGIN_HEIGHTS = 0.06
 # Maximum number of edge runs to process, the longest first. Limits the time for hostile pages.
 MAX_RUNS = 12_000
 # Maximum number of ruled lines of one direction, the longest first.
@@ -56,8 +48,6 @@ MAX_RULINGS = 600
 
 # Ruled lines this close are one boundary. One may end this far before the one that it meets.
 SAME_RULE_EMS = 0.4
-# Maximum vertical distance between the middles of texts of one row.
-LEVEL_HEIGHTS = 0.3
 # Maximum number of slots of a lattice; a finer mesh is a pattern, not a table.
 MAX_PLACES = 12_000
 
@@ -67,8 +57,6 @@ MAX_PLACES = 12_000
 GUTTER_EMS = 0.35
 # Maximum fraction of the rows that cross a gutter: headers and notes that span columns.
 GUTTER_CROSSING_SHARE = 0.12
-# A text may reach this far into a gutter.
-GUTTER_SLACK_HEIGHTS = 0.4
 # Lines of one cell are closer together than this fraction of the usual gap between rows.
 WRAPPED_TO_ROW_SPACE = 0.55
 # Minimum fraction of rows between separate lines or shades, if these separate the table's rows.
@@ -83,23 +71,16 @@ RULED_OFF_SHARE = 0.7
 NEAR_RULE_EMS = 1.5
 # A region's ruled line may extend this far beyond its text on the left and on the right.
 RULE_BEYOND_EMS = 3.0
-# Letters this many times as high as usual belong to a letterhead or a title.
-HEADLINE_TIMES = 1.4
-# Minimum gap between two columns of a region.
-REGION_GUTTER_EMS = 0.8
 # Maximum gap between the first two rows.
 FIRST_ROW_EMS = 3.0
 # Maximum gap between later rows, as a multiple of the usual one.
 LATER_ROW_TIMES = 2.0
-# A gap up to this height never ends a table.
-TOUCHING_ROW_EMS = 1.2
-# A row without columns continues the last row if the gap above it is less than this fraction of
-# the usual one.
-NEAR_ROW_SHARE = 0.7
-# A gutter between two tables is this many times wider than the next one, and at least this wide.
-PARTING_GUTTER_TIMES, PARTING_GUTTER_EMS = 2.2, 4.0
+# Letters this many times as high as usual belong to a letterhead or a title.
+HEADLINE_TIMES = 1.4
 # Maximum number of consecutive rows without separate columns.
 MOST_PENDING_ROWS = 3
+# A gutter between two tables is this many times wider than the next one, and at least this wide.
+PARTING_GUTTER_TIMES, PARTING_GUTTER_EMS = 2.2, 4.0
 
 # Header cells.
 
@@ -116,14 +97,10 @@ FEWEST_EVIDENCE = 3
 CHART_WHITE_EMS = 6.0
 # Minimum fraction of line breaks in wrapped text where the next word would not have fitted.
 WRAPPED_TEXT_SHARE = 0.6
-# Space that a further word of a line needs in addition to its width.
-WORD_ROOM_HEIGHTS = 0.8
 # Maximum fraction of pieces that are as long as lines of prose.
 WORDY_SHARE = 0.4
-# Minimum fraction of rows with a cell that ends in a colon, in a list of keys and values.
-LABELS_SHARE = 0.4
-# Minimum fraction of cells that contain a key and its value, in a list of such pairs.
-PAIRS_SHARE = 0.5
+# Maximum fraction of rows that contain a field name with a colon, as in lists of keys and values.
+ENTRIES_SHARE = 0.4
 
 # Slots whose text was missed.
 
@@ -158,8 +135,6 @@ SURE_STRUCTURE = 0.75
 NEAR_TO_ROW_SPACE = 0.9
 # Minimum number of sideways lines that may be a table on an upright page.
 FEWEST_SIDEWAYS = 6
-# Maximum gap between lines of one header.
-HEADER_LINE_EMS = 0.5
 # Maximum number of header rows without numbers, also as a fraction of the table's rows.
 MOST_HEADER_ROWS, HEADER_ROWS_SHARE = 3, 0.25
 # Maximum number of slots of a table for the network, which has no tokens for more.

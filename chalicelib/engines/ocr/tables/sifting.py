@@ -10,7 +10,7 @@ from statistics import median
 from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
-from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy, is_year
+from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy, is_year
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 
 
@@ -37,7 +37,7 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
         return False
     if _filled_share(filled) < settings.FILLED_SHARE:
         return False
-    if _label_share(filled) > settings.LABELS_SHARE or _pair_share(filled) >= settings.PAIRS_SHARE:
+    if _entry_share(filled) > settings.ENTRIES_SHARE:
         return False
     is_long = columns > 2 and evidence >= 2 * settings.FEWEST_EVIDENCE
     if not is_ruled and not is_long and not _has_values(filled):
@@ -95,21 +95,15 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     return len(second) > 3 and not is_numeric(second[0])
 
 
-def _label_share(filled: FilledGrid) -> float:
-    """Return the fraction of rows that contain a text with a colon at its end."""
-    rows, labels = set(), set()
+def _entry_share(filled: FilledGrid) -> float:
+    """Return the fraction of rows that contain a field name, with or without its value."""
+    rows, entries = set(), set()
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines:
             rows.add(slot.row)
-            if is_label(text_of(lines)):
-                labels.add(slot.row)
-    return len(labels) / max(1, len(rows))
-
-
-def _pair_share(filled: FilledGrid) -> float:
-    """Return the fraction of texts that contain a field name, a colon and a value."""
-    pairs = sum(": " in text_of(lines) for lines in filled.texts if lines)
-    return pairs / max(1, filled.filled)
+            if ": " in f"{text_of(lines)} ":
+                entries.add(slot.row)
+    return len(entries) / max(1, len(rows))
 
 
 def _column_texts(filled: FilledGrid, column: int) -> list[str]:
@@ -160,7 +154,7 @@ def _is_wrapped(rows: Sequence[Sequence[TextLine]], right: float) -> bool:
             continue
         word = first.box.width * len(first.text.split()[0]) / len(first.text)
         room = right - row_box(row).max_x
-        wrapped += room < word + settings.WORD_ROOM_HEIGHTS * first.box.height
+        wrapped += room < word + settings.CELL_GAP_HEIGHTS * first.box.height
     return wrapped >= settings.WRAPPED_TEXT_SHARE * (len(rows) - 1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, part_by_rows
+from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid, text_of
 
 
@@ -52,20 +52,3 @@ def test_a_row_of_text_stays_together() -> None:
     wide = [*pieces, piece("2x", 45, 60), piece("1x", 45, 30)]
     together = ["00", "01", "10 1x", "11", "20 2x", "21"]
     assert texts(fill_by_rows(guessed, wide)) == together != texts(fill(guessed, wide))
-
-
-def _labels_next_to_amounts(tops: list[float]) -> list[tuple[int, int, str]]:
-    """Return row, rows and text of a table whose left column has no rules between its rows."""
-    amounts = tuple(Slot(row, 1, Rect(100, 30 * row, 160, 30 * row + 30)) for row in range(3))
-    slots = (Slot(0, 0, Rect(0, 0, 100, 90), 3), *amounts)
-    pieces = [piece(text, 10, top) for text, top in zip(("Sum", "Tax", "Due"), tops, strict=True)]
-    pieces += [piece(str(row), 110, 30 * row + 7) for row in range(3)]
-    parted = part_by_rows(fill(TableGrid(Rect(0, 0, 160, 90), slots), pieces))
-    places = zip(parted.grid.slots, parted.texts, strict=True)
-    return [(slot.row, slot.row_span, text_of(lines)) for slot, lines in places if not slot.column]
-
-
-def test_place_over_rows_is_parted_where_a_line_stands_in_each() -> None:
-    """A tall cell next to ruled rows is split if each row has a line, but not wrapped text."""
-    assert _labels_next_to_amounts([7, 37, 67]) == [(0, 1, "Sum"), (1, 1, "Tax"), (2, 1, "Due")]
-    assert _labels_next_to_amounts([18, 37, 56]) == [(0, 3, "Sum Tax Due")]

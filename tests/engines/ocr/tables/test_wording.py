@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.engines.ocr.tables.heading import is_label, is_wordy
+from chalicelib.engines.ocr.tables.heading import is_wordy
 
 
 def test_lines_of_prose_are_wordy_and_cells_are_not() -> None:
@@ -10,9 +10,3 @@ def test_lines_of_prose_are_wordy_and_cells_are_not() -> None:
     assert is_wordy("the committee met in spring and heard the reports")
     assert not is_wordy("Notebook, ruled")
     assert not is_wordy("12 14 16 18 20 22 24 26 28 30 32 34 36 38 40")
-
-
-def test_labels_end_in_a_colon() -> None:
-    """A caption ends in a colon; the rest is its value."""
-    assert is_label("Name: ")
-    assert not is_label("12:30")

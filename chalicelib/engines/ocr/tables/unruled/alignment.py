@@ -82,7 +82,7 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
 def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int]:
     """Return the first and last column that a piece clearly covers."""
     box = piece.box
-    slack = settings.GUTTER_SLACK_HEIGHTS * box.height
+    slack = settings.RULE_SLACK_HEIGHTS * box.height
     covered = [
         number
         for number, (start, end) in enumerate(columns)

@@ -11,7 +11,7 @@ from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
 from chalicelib.engines.ocr.tables import settings
-from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy
+from chalicelib.engines.ocr.tables.heading import is_numeric
 from chalicelib.engines.ocr.tables.rows import (
     Span,
     covered,
@@ -64,9 +64,11 @@ class Growing:
         if is_parted(row, rest) and len(rest) >= max(1, 0.5 * len(self.gutters)):
             self._commit(row, rest, white)
             return True
-        if len(row) > 1 and not rest:
+        is_end = len(row) > 1 and not rest
+        if is_end or len(self.pending) >= settings.MOST_PENDING_ROWS:
             return False
-        return self._add_pending(row, rest)
+        self.pending.append(row)
+        return True
 
     def regions(self, rulings: Iterable[Ruling]) -> Iterator[Region]:
         """Yield the regions that the collected rows form."""
@@ -82,7 +84,7 @@ class Growing:
         usual = median(self.whites) if self.whites else 0.0
         for row in self.pending if self.rows else ():
             last = self.rows[-1]
-            near = _white(last, row) < settings.NEAR_ROW_SHARE * usual + 4
+            near = _white(last, row) < settings.WRAPPED_TO_ROW_SPACE * usual + 4
             if not near or not all(self._is_below(piece, last) for piece in row):
                 return
             self.rows.append(row)
@@ -104,14 +106,11 @@ class Growing:
         """Return the height of the largest gap that does not end the region."""
         if not self.whites:
             return settings.FIRST_ROW_EMS * self.text_height
-        return max(
-            settings.TOUCHING_ROW_EMS * self.text_height,
-            settings.LATER_ROW_TIMES * median(self.whites) + 2,
-        )
+        return settings.LATER_ROW_TIMES * median(self.whites) + 2
 
     def _rest(self, row: Sequence[TextLine]) -> list[Span]:
         """Return the parts of the gutters that a further row would leave free."""
-        return narrowed(self.gutters, row, settings.REGION_GUTTER_EMS * self.text_height)
+        return narrowed(self.gutters, row, settings.CELL_GAP_HEIGHTS * self.text_height)
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
         """Add the pending rows, then a row with several columns."""
@@ -119,14 +118,6 @@ class Growing:
         self.pending = []
         self.whites.append(max(0.0, white))
         self.gutters = rest
-
-    def _add_pending(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
-        """Add a row without columns to the pending rows; return False if it ends the region."""
-        is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
-        if is_breaking or len(self.pending) >= settings.MOST_PENDING_ROWS:
-            return False
-        self.pending.append(row)
-        return True
 
 
 def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
