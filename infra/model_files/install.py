@@ -57,7 +57,7 @@ def install(
     keep_downloads: bool = False,
     terminal: TextIO | None = None,
 ) -> None:
-    """Install missing models and their needs; raise InstallError, with the remedy."""
+    """Install missing models and those that they need; raise InstallError with the remedy."""
     wanted = with_needs(names)
     if not missing(directory, wanted):
         return

@@ -34,7 +34,7 @@ class BatchCounters(Protocol):
     """Counts predictions by month; one write can add many."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
-        """Reserve a batch's predictions; return how many, and the account's others of the month."""
+        """Reserve a batch's predictions; return their number and that of the month's others."""
 
     def settle(self, batch: Batch, kept: int) -> int:
         """Count `kept` predictions for good, release the others; return how many were reserved."""

@@ -263,7 +263,7 @@ class Unrolling:
         return x, y
 
     def turned_over(self, width: float, height: float) -> Unrolling:
-        """Return the mapping after rotating both images by 180°; the bent one's size in pixels."""
+        """Return the mapping after both images are rotated by 180°; sizes are in pixels."""
         nodes = tuple(
             tuple((width - x, height - y) for x, y in reversed(row)) for row in reversed(self.nodes)
         )

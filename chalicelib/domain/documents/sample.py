@@ -24,7 +24,7 @@ class Sample:
 
 
 def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
-    """Decode Base64, without line breaks and a `data:` prefix, or raise InvalidParameter."""
+    """Decode Base64 with or without a `data:` prefix; raise InvalidParameter for other texts."""
     head = text[:200].lstrip()
     found = _DATA_URL.match(head)
     if found is not None:

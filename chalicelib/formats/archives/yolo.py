@@ -194,7 +194,7 @@ def _read_lines(
     text: str,
     meaning: tuple[ClassList, int | str],
 ) -> None:
-    """Add the boxes in the text file of one image; `meaning` is classes, and index or reason."""
+    """Add the boxes of a text file; `meaning` is the classes and the image, if it was found."""
     classes, picture = meaning
     part = result.parts
     result.name_parts([shown_name(member)])

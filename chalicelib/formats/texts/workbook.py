@@ -226,7 +226,7 @@ def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
 
 
 def _check_cells(sheet: bytes) -> bool:
-    """Return whether a sheet has a cell; refuse a far last cell, as empty cells need memory."""
+    """Return whether a sheet has cells; refuse one whose last cell is too far away."""
     rows = columns = unplaced = 0
     for found in _CELL.finditer(sheet):
         place = _PLACE.search(found[1] or b"")

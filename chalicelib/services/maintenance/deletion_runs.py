@@ -137,7 +137,7 @@ class DeletionRunService:
         self._stores.capacity.settle(deletion.account_id, counted, -size_bytes)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion | None:
-        """Delete a dataset and its examples in cards; None if it must wait for an adjustment."""
+        """Delete a dataset and its examples in cards; return None while an adjustment runs."""
         stores = self._stores
 
         def report(share: float) -> None:

@@ -332,7 +332,7 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Yield the labels that may contain an example, as `noted` or not noted by `ExamplePlaces`."""
+    """Yield the labels that may contain an example: the noted ones, or all if none are noted."""
     # Datasets of older versions have no noted places, so any label may have it.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()

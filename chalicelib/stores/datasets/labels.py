@@ -68,7 +68,7 @@ class LabelStore:
         return {int(row.label_id): str(row.description) for row in rows if row.description}
 
     def describe(self, descriptions: Mapping[int, str]) -> None:
-        """Replace descriptions by label id, "" removes; raise LeaseLost if a label was deleted."""
+        """Replace descriptions by label id ("" removes one); raise LeaseLost without the label."""
 
         def write(item: tuple[int, str]) -> bool:
             label_id, text = item

@@ -370,7 +370,7 @@ class ChunkWriter:
             self._put(label_id)
 
     def close(self) -> tuple[LabelCounts, ...]:
-        """Write the rest and return counts to commit; raise LeaseLost if another writer wrote."""
+        """Write the remaining examples; return the counts to commit, or raise LeaseLost."""
         self._note_rest()
         open_labels = list(self._open)
         if len(open_labels) < _MANY_CHUNKS:

@@ -57,7 +57,7 @@ class Pace:
         self._second = 0
 
     def note(self, waited_seconds: float, count: int) -> None:
-        """Record wait and bytes of a read; raise DownloadFailed if PACE_SECONDS brought too few."""
+        """Record a read; raise DownloadFailed after too few bytes in PACE_SECONDS."""
         self._waited += waited_seconds
         while self._second + 1 <= self._waited:
             self._check()

@@ -173,7 +173,7 @@ def result_name(batch: Batch, mark: object) -> str:
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Append a line's file and cells to files; return the line with offset and length instead."""
+    """Append a line's file and cells to open files; return the line with their position."""
     if line.cells is not None:
         row = json.dumps(line.cells, separators=(",", ":"))
         cells.write(row.encode() + b"\n")
