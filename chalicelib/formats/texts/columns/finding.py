@@ -65,6 +65,8 @@ class ColumnFinder:
         self._options = replace(options, header=True) if self._header_row else options
         self._is_guessed = False
         """Whether a column was chosen by its content."""
+        self._names: list[str] = []
+        """Cells of the first row that a request can name."""
         self._texts_at: tuple[int, ...] = ()
         """Positions of the columns whose cells are joined to one text, as the caller requested."""
 
@@ -149,6 +151,7 @@ class ColumnFinder:
         """Decide which columns to use, and whether a row is a header."""
         options, layout = self._options, self._layout
         self._is_guessed, self._texts_at = False, ()
+        self._names = self._find_names(names)
         named = NamedColumns([], []) if options.header is False else self._find_named(names)
         asked = self._asked_columns(names, named)
         width = self._width(names, is_wide=bool(asked or named.columns))
@@ -179,6 +182,22 @@ class ColumnFinder:
             self._layout = join_cells(self._table)
         if width == 2 and not asked and not (is_header and columns):
             self._find_swap(has_header=is_header)
+
+    def _find_names(self, names: list[str]) -> list[str]:
+        """Return the cells of the first row, with "" for numbers that are data.
+
+        The number of a class, such as 1 in the first row, must not be taken for a requested
+        position. A number is data if it occurs below in its column.
+        """
+        asked = self._options.text_column + self._options.label_column
+        if self._options.header or not any(map(str.isdecimal, asked)):
+            return names
+        numbers = {
+            at
+            for at, (name, found) in enumerate(zip(names, self._table.profiles(names), strict=True))
+            if name.isdecimal() and (self._options.header is False or name in found.values)
+        }
+        return ["" if at in numbers else name for at, name in enumerate(names)]
 
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip further header rows below the header, which survey tools write.
@@ -340,7 +359,9 @@ class ColumnFinder:
         if not text and not label:
             return None
         texts_at = [
-            self._asked(names, one, "textColumn") for one in split_columns(names, text) if text
+            self._asked(names, one, "textColumn")
+            for one in split_columns(self._names, text)
+            if text
         ]
         self._texts_at = tuple(texts_at) if len(texts_at) > 1 else ()
         text_at = texts_at[0] if texts_at else None
@@ -363,7 +384,7 @@ class ColumnFinder:
     def _asked(self, names: list[str], wanted: str, field: str) -> int:
         # A position may be behind the last name, where the rows have more cells than the header.
         width = self._table.survey(self._layout.delimiter).width
-        at = find_column([*names, *[""] * (width - len(names))], wanted)
+        at = find_column([*self._names, *[""] * (width - len(names))], wanted)
         if at is None:
             raise InvalidUpload(
                 f"'{field}' is {wanted[:40]!r}, and the first row has no such column: "
@@ -373,10 +394,10 @@ class ColumnFinder:
 
     def _is_header(self, names: list[str], columns: Columns | None, width: int) -> bool:
         asked = [
-            *split_columns(names, self._options.text_column),
-            *split_columns(names, self._options.label_column),
+            *split_columns(self._names, self._options.text_column),
+            *split_columns(self._names, self._options.label_column),
         ]
-        if any(wanted and (wanted in names or not wanted.isdecimal()) for wanted in asked):
+        if any(wanted and (wanted in self._names or not wanted.isdecimal()) for wanted in asked):
             return True
         if find_documented_columns(names):
             return True

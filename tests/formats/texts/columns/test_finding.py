@@ -165,3 +165,25 @@ def test_the_only_other_text_of_objects_is_the_text() -> None:
 
     assert found.kept_by_label == {"a": 6}
     assert "columnsGuessed" in {warning.code for warning in found.warnings}
+
+
+@pytest.mark.parametrize("header", [None, False])
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_a_position_is_not_the_number_in_the_first_row(first: int, header: bool | None) -> None:
+    """A class number in the first row of data is no column name, and the row is an example."""
+    rows = [(str((first + at) % 4), f"title {at}", f"parcel {at} is late") for at in range(40)]
+    options = ReadingOptions(text_column="2,3", label_column="1", header=header)
+
+    found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
+
+    assert found.kept_by_label == {str(number): 10 for number in range(4)}
+
+
+def test_a_number_that_occurs_only_in_the_first_row_names_its_column() -> None:
+    """Columns that pandas numbered from 0 are found by these names."""
+    rows = [("0", "1", "2"), *((str(at + 9), f"text {at}", "ab"[at % 2]) for at in range(40))]
+    options = ReadingOptions(text_column="1", label_column="2")
+
+    found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
+
+    assert found.kept_by_label == {"a": 20, "b": 20}
