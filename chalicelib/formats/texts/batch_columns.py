@@ -108,13 +108,15 @@ def _find_in(table: TextTable, options: ReadingOptions) -> BatchColumns:
     number, names = first_rows[0][0], [cell.strip() for cell in first_rows[0][1]]
     # Empty cells at the end of the first row are columns too, if rows below it have them.
     names += [""] * (max(len(cells) for _, cells in first_rows) - len(names))
-    texts_at = _find_asked(names, options.text_column)
+    nameable = table.find_names(names, options)
+    texts_at = _find_asked(nameable, options.text_column)
     is_guessed = not texts_at
     if is_guessed:
         texts_at = (_guess(table, names, options),)
     is_header = options.header
     if is_header is None:
-        is_header = _is_header(table, names, texts_at, options.text_column)
+        is_named = _names_column(nameable, options.text_column)
+        is_header = is_named or _is_header(table, names, texts_at)
     delimiter = table.layout.delimiter
     if not is_header:
         found = BatchColumns(delimiter, texts_at, None, number)
@@ -186,12 +188,13 @@ def _refuse_split_texts(table: TextTable) -> None:
         )
 
 
-def _is_header(
-    table: TextTable, names: list[str], texts_at: tuple[int, ...], asked: str
-) -> bool:  # fmt: skip
+def _names_column(names: list[str], asked: str) -> bool:
+    """Return whether a request names a column by a cell of the first row."""
+    return any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked)
+
+
+def _is_header(table: TextTable, names: list[str], texts_at: tuple[int, ...]) -> bool:
     """Detect whether the first row has column names, if the request does not say it."""
-    if any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked):
-        return True
     if find_named_columns(names).texts:
         return True
     # A list of texts has no second column that shows whether its first row is one of them.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile, islice, takewhile
 from typing import BinaryIO
 
-from chalicelib.domain.datasets.upload_format import CSV, DELIMITERS, TSV
+from chalicelib.domain.datasets.upload_format import CSV, DELIMITERS, TSV, ReadingOptions
 from chalicelib.formats.texts.columns.facts import MAX_ROWS, ColumnFacts, count_columns
 from chalicelib.formats.texts.columns.names import (
     Columns,
@@ -161,6 +161,22 @@ class TextTable:
         if first not in self._profiled:
             self._profiled[first] = profile_columns((cells for _, cells in self.rows()), names)
         return self._profiled[first]
+
+    def find_names(self, names: list[str], options: ReadingOptions) -> list[str]:
+        """Return the cells of the first row, with "" for numbers that are data.
+
+        The number of a class, such as 1 in the first row, must not be taken for a requested
+        position. A number is data if it occurs below in its column.
+        """
+        if options.header or not any(
+            map(str.isdecimal, options.text_column + options.label_column)
+        ):
+            return names
+        is_data = options.header is False
+        return [
+            "" if name.isdecimal() and (is_data or name in found.values) else name
+            for name, found in zip(names, self.profiles(names), strict=True)
+        ]
 
 
 def _count_around(sample: list[list[str]]) -> int:

@@ -10,6 +10,7 @@ import pytest
 
 from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.domain.jobs.batch import MAX_BATCH_LINES
+from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts import batch_file
 from chalicelib.formats.texts.batch_file import read_lines
@@ -73,3 +74,13 @@ def test_a_list_of_texts_is_never_cut_at_commas() -> None:
     assert [line.text for line in read_lines(io.BytesIO(listed))] == listed.decode().splitlines()
     with pytest.raises(InvalidUpload, match="row 4 has 2"):
         list(read_lines(io.BytesIO(listed + b"hello there, you\n")))
+
+
+def test_a_requested_position_is_not_the_number_in_the_first_row() -> None:
+    """A number in the first row that also occurs below is no column name, so no text is lost."""
+    content = "".join(f"{2 + at % 3},where is parcel {at}\n" for at in range(6)).encode()
+    options = ReadingOptions(text_column="2")
+
+    lines = list(read_lines(io.BytesIO(content), options, table=InputTable(), keeps_cells=True))
+
+    assert [line.text for line in lines] == [f"where is parcel {at}" for at in range(6)]

@@ -151,7 +151,7 @@ class ColumnFinder:
         """Decide which columns to use, and whether a row is a header."""
         options, layout = self._options, self._layout
         self._is_guessed, self._texts_at = False, ()
-        self._names = self._find_names(names)
+        self._names = self._table.find_names(names, self._options)
         named = NamedColumns([], []) if options.header is False else self._find_named(names)
         asked = self._asked_columns(names, named)
         width = self._width(names, is_wide=bool(asked or named.columns))
@@ -182,22 +182,6 @@ class ColumnFinder:
             self._layout = join_cells(self._table)
         if width == 2 and not asked and not (is_header and columns):
             self._find_swap(has_header=is_header)
-
-    def _find_names(self, names: list[str]) -> list[str]:
-        """Return the cells of the first row, with "" for numbers that are data.
-
-        The number of a class, such as 1 in the first row, must not be taken for a requested
-        position. A number is data if it occurs below in its column.
-        """
-        asked = self._options.text_column + self._options.label_column
-        if self._options.header or not any(map(str.isdecimal, asked)):
-            return names
-        numbers = {
-            at
-            for at, (name, found) in enumerate(zip(names, self._table.profiles(names), strict=True))
-            if name.isdecimal() and (self._options.header is False or name in found.values)
-        }
-        return ["" if at in numbers else name for at, name in enumerate(names)]
 
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip further header rows below the header, which survey tools write.
