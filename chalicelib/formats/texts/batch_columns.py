@@ -63,7 +63,8 @@ def find_batch_columns(
     delimiters = [asked] if asked else [","] if layout.kind == XLSX else list(DELIMITERS)
     rows = {one: _read_row(file, layout, one, header_row) for one in delimiters}
     wanted = options.text_column
-    if wanted.isdecimal() and options.header in (None, False) and not guesses_header:
+    is_position = wanted.isdecimal() and int(wanted) > 0
+    if is_position and options.header in (None, False) and not guesses_header:
         widest = max(rows, key=lambda delimiter: len(rows[delimiter]))
         return BatchColumns(widest, (int(wanted) - 1,), None, header_row)
     if options.header is not False and not wanted.isdecimal():

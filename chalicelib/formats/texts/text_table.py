@@ -166,17 +166,15 @@ class TextTable:
         """Return the cells of the first row, with "" for numbers that are data.
 
         The number of a class, such as 1 in the first row, must not be taken for a requested
-        position. A number is data if it occurs below in its column.
+        position. The row is data if it has more than numbers and a cell occurs below in its column.
         """
-        if options.header or not any(
-            map(str.isdecimal, options.text_column + options.label_column)
-        ):
+        asked = options.text_column + options.label_column
+        if options.header or not any(map(str.isdecimal, asked)) or all(map(str.isdecimal, names)):
             return names
-        is_data = options.header is False
-        return [
-            "" if name.isdecimal() and (is_data or name in found.values) else name
-            for name, found in zip(names, self.profiles(names), strict=True)
-        ]
+        is_data = options.header is False or any(
+            name in found.values for name, found in zip(names, self.profiles(names), strict=True)
+        )
+        return ["" if name.isdecimal() and is_data else name for name in names]
 
 
 def _count_around(sample: list[list[str]]) -> int:

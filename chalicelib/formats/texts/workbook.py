@@ -145,7 +145,7 @@ def _sheet_name(workbook: Any, wanted: str) -> str:
         return next(iter(_shown_sheets(workbook)), names[0])
     if wanted in names:
         return wanted
-    if wanted.isdecimal() and int(wanted) <= len(names):
+    if wanted.isdecimal() and 0 < int(wanted) <= len(names):
         return names[int(wanted) - 1]
     raise InvalidUpload(
         f"'sheet' is {wanted[:40]!r}, and the workbook has the sheets {_listed(names)}."

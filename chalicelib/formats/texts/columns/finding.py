@@ -178,6 +178,7 @@ class ColumnFinder:
         elif is_header and options.header is None and not asked:
             self._warn_of_header(number, names, has_titles=has_titles)
         self._warn_of_longer_texts(names)
+        self._warn_of_equal_names()
         if is_header and len(names) == 2 > max(self._layout.positions):
             self._layout = join_cells(self._table)
         if width == 2 and not asked and not (is_header and columns):
@@ -315,6 +316,20 @@ class ColumnFinder:
             f"{likely[0] + 1}, '{names[likely[0]][:40]}', has longer ones. Send 'textColumn' with "
             f"the right one; {at + 1},{likely[0] + 1} joins both.",
         )
+
+    def _warn_of_equal_names(self) -> None:
+        """Add a warning if several columns have a requested name. The first one is read."""
+        for wanted in (
+            *split_columns(self._names, self._options.text_column),
+            self._options.label_column,
+        ):
+            if wanted and self._names.count(wanted) > 1:
+                found = [str(at) for at, name in enumerate(self._names, 1) if name == wanted]
+                self._layout = self._layout.with_warning(
+                    COLUMNS_GUESSED,
+                    f"The columns {', '.join(found)} are named '{wanted[:40]}', and the first of "
+                    "them was read. Send a position to be sure.",
+                )
 
     def _warn_of_header(self, number: int, names: list[str], *, has_titles: bool) -> None:
         if find_documented_columns(names) and not has_titles:

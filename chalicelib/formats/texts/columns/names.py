@@ -162,7 +162,7 @@ def find_column(names: Sequence[str], wanted: str) -> int | None:
     folded = [fold_name(name) for name in names]
     if fold_name(wanted) in folded:
         return folded.index(fold_name(wanted))
-    return int(wanted) - 1 if wanted.isdecimal() and int(wanted) <= len(names) else None
+    return int(wanted) - 1 if wanted.isdecimal() and 0 < int(wanted) <= len(names) else None
 
 
 def split_columns(names: Sequence[str], wanted: str) -> list[str]:

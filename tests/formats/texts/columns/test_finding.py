@@ -14,6 +14,7 @@ from chalicelib.formats.texts.language_scan import ScanRules, TextScan, scan
 from tests.builders import a_csv
 from tests.corpus.tables import ROWS, WideTable, wide_tables
 from tests.corpus.texts import rows_of
+from tests.workbooks import sheet, workbook
 
 TABLES = {table.name: table for table in wide_tables()}
 OPEN = {"issue tracker"}
@@ -187,3 +188,36 @@ def test_a_number_that_occurs_only_in_the_first_row_names_its_column() -> None:
     found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
 
     assert found.kept_by_label == {"a": 20, "b": 20}
+
+
+@pytest.mark.parametrize("asked", [{"text_column": "0"}, {"label_column": "0"}])
+def test_positions_count_from_one(asked: dict[str, str]) -> None:
+    """The position 0 is refused; it is not the last column."""
+    rows = [("nr", "text", "label"), *((f"n{at}", f"text {at}", "a") for at in range(9))]
+    options = ReadingOptions(**asked)
+
+    with pytest.raises(InvalidUpload, match="no such column"):
+        scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
+
+
+def test_a_name_of_several_columns_is_flagged() -> None:
+    """The first of several columns with the requested name is read, with a warning."""
+    rows = [
+        ("body", "body", "label"),
+        *((f"old {at}", f"new {at}", "ab"[at % 2]) for at in range(20)),
+    ]
+    options = ReadingOptions(text_column="body", label_column="label")
+
+    found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
+
+    assert [warning.code for warning in found.warnings] == ["columnsGuessed"]
+    assert "The columns 1, 2 are named 'body'" in found.warnings[0].message
+
+
+def test_sheets_count_from_one() -> None:
+    """The sheet 0 is refused; it is not the last sheet."""
+    content = workbook({"May": sheet([["text", "label"], ["one", "a"]])})
+    options = ReadingOptions(sheet="0")
+
+    with pytest.raises(InvalidUpload, match="the workbook has the sheets 'May'"):
+        scan(io.BytesIO(content), ScanRules("en", is_sentiment=False, options=options))
