@@ -122,7 +122,7 @@ def test_refusal_of_unusable_rows_and_members_has_the_columns(preview):
     nothing = preview(b"text,label\nhello,#N/A\nbye,null\n")
     members = preview(b'[{"subject": "a", "body": "b", "topic": "c"}]', name="data.json")
     wrong = preview(b"text,label\nhello,a\n", ("labelColumn", b"Kind", None))
-    broken = preview(b'[{"subject": "a", "body": "b", "topic": "c"}, {', name="data.json")
+    broken = preview(b'[{"subject": "a", "body": "b", "topic": "c"}, {]', name="data.json")
 
     for answer, names in (
         (nothing, ["text", "label"]),

@@ -196,9 +196,9 @@ def test_receipt_of_a_failed_put_adds_up(world: World, monkeypatch: pytest.Monke
 
 
 def test_receipt_of_a_broken_file_counts_the_rows_before_the_fault(world: World) -> None:
-    """The receipt of a truncated file counts the rows before the fault."""
+    """The receipt of a file with broken JSON counts the rows before the fault."""
     whole = b'{"text": "a", "label": "x"}\n{"text": "", "label": "x"}\n'
-    source = UploadSource(content=whole + b'{"text": "b", "la', file_name="a.json")
+    source = UploadSource(content=whole + b'{"text": "b", la}', file_name="a.json")
     view = world.container.uploads.create_sync(world.account, LANGUAGE, source, FIELDS, 25)
 
     [receipt] = world.container.receipts.list(view, 0, 25).items
