@@ -149,6 +149,9 @@ def test_rebound_name_does_not_work(browser_type: BrowserType, attacked: LocalSt
             "async () => (await fetch('/_presage/still', {method: 'POST'})).status"
         )
         assert paused == 403
+        answer = page.goto(attacked.url.replace("127.0.0.1", REBOUND) + "/v2/health")
+        assert answer is not None
+        assert answer.status == 421
     finally:
         browser.close()
     assert_unchanged(attacked)
