@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.flows.pictures import fruit_scenes
@@ -85,7 +85,7 @@ def test_texts(variables, owner, weather_model):
     async def story() -> None:
         async with stdio(variables(owner)) as client:
             models = (await ask(client, "list_models"))["models"]
-            assert weather_model in [model["model_id"] for model in models]
+            assert [model["model_id"] for model in models].count(weather_model) == 1
             label = await ask(
                 client, "classify_text", text="will it rain today", model_id=weather_model
             )
@@ -100,6 +100,8 @@ def test_texts(variables, owner, weather_model):
             assert [text["rank"] for text in chosen["texts"]] == [1, 2]
             card = await client.read_resource(f"presage://models/{weather_model}/card")
             assert json.loads(card.contents[0].text)["modelId"] == weather_model
+            with pytest.raises(MCPError, match="Unable to find model none"):
+                await client.read_resource("presage://models/none/card")
             assert (await ask(client, "usage"))["used"] > 0
             assert "model" in await refusal(client, "classify_text", text="x", model_id="none")
 

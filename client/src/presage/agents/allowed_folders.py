@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -54,7 +55,9 @@ class AllowedFolders:
         try:
             return _read(root, parts, name)
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
+            reason = str(error.strerror) if isinstance(error, OSError) else str(error)
+            if isinstance(error, OSError) and error.errno in (errno.ELOOP, errno.ENOTDIR):
+                reason += "; symbolic links are not followed"
             raise FileRefused(f"{name} cannot be read: {reason}.") from error
 
     def _place(self, name: str) -> tuple[Path, list[str]]:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError
 from pydantic import Field
 
 from presage import AsyncPresage, Detection, Prediction, PresageError
@@ -28,14 +28,17 @@ T = TypeVar("T")
 
 
 def _explained(call: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """Report errors of the service and refused files as results that the agent can read."""
+    """Report errors of the service and refused files as results that the agent can read.
+
+    The SDK treats a ResourceError of a tool like a ToolError, but not the other way round.
+    """
 
     @wraps(call)
     async def explained(*arguments: P.args, **options: P.kwargs) -> T:
         try:
             return await call(*arguments, **options)
         except (PresageError, FileRefused) as error:
-            raise ToolError(str(error)) from error
+            raise ResourceError(str(error)) from error
 
     return explained
 
@@ -63,10 +66,8 @@ class Tools:
                 status=model.status,
                 created_at=model.created_at,
             )
-            for family in (self._client.language, self._client.vision)
-            async for model in family.models.list()
+            async for model in self._client.language.models.list()  # of both families
         ]
-        # Each family is sorted already, but not both together.
         found.sort(key=lambda model: model.created_at, reverse=True)
         return answers.ModelList(models=found)
 
