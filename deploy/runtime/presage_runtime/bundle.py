@@ -188,5 +188,8 @@ def _read_facts(folder: Path) -> Mapping[str, Any]:
     if missing:
         raise BundleError(f"{folder} lacks {missing[0]}. Unpack the whole archive.")
     if facts.get("format") != "presage-model" or facts.get("version") != 1:
-        raise BundleError(f"{folder} has another format. Update presage-runtime.")
+        raise BundleError(
+            f"{folder} is no bundle that this version reads. Export the model with the format "
+            "'bundle', or update presage-runtime."
+        )
     return facts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -41,14 +42,22 @@ def _verify(asked: argparse.Namespace) -> int:
 
 def _predict(asked: argparse.Namespace) -> int:
     model = load(asked.model)
+    content = sys.stdin.buffer.read() if asked.file == "-" else Path(asked.file).read_bytes()
     if model.facts["family"] == "language":
-        content = sys.stdin.read() if asked.file == "-" else Path(asked.file).read_text("utf-8")
-        for line in content.splitlines():
+        for line in _lines(content, asked.file):
             _show(model.predict(line, asked.count))
     else:
-        content = sys.stdin.buffer.read() if asked.file == "-" else Path(asked.file).read_bytes()
         _show(model.predict(content, asked.count))
     return 0
+
+
+def _lines(content: bytes, name: str) -> list[str]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as cause:
+        raise BundleError(f"{name} is no text in UTF-8, which this model predicts.") from cause
+    # Other line separators than these may be part of a text.
+    return [line.removesuffix("\n") for line in io.StringIO(text, newline=None)]
 
 
 def _show(items: Sequence[Probability | Detection]) -> None:

@@ -102,7 +102,7 @@ def check(world: World, package: Path, model: Model, samples: Sequence[Any], fol
     found = [json.loads(line) for line in asked.stdout.splitlines()]
     assert found == answered(world, model, samples)
     assert any(found)
-    assert answered(world, imported(world, model, folder), samples) == found
+    assert answered(world, imported(world, model, folder), samples[:100]) == found[:100]
     return place
 
 
@@ -138,10 +138,11 @@ def test_texts_are_answered_alike(
     """Short, long and empty texts get equal answers, with and without rejection, for both types."""
     place = check(world, package, text_model(world, kind, params), TEXTS, tmp_path)
 
-    lines = "\n".join(TEXTS[:2])
-    command = ("-m", "presage_runtime.command", "predict", str(place), "-", "--count", "1")
-    shown = run(package, *command, text=lines)
+    command = ("-m", "presage_runtime.command", "predict", str(place))
+    shown = run(package, *command, "-", "--count", "1", text="\ufeffa refund\u2028\r\na delivery\n")
     assert [len(json.loads(line)) <= 1 for line in shown.stdout.splitlines()] == [True, True]
+    refused = run(package, *command, str(place / "head.npz"))
+    assert (refused.returncode, "no text in UTF-8" in refused.stderr) == (1, True)
 
 
 def test_a_model_of_spelling_is_answered_alike(
