@@ -42,6 +42,7 @@ UNRUN = {
     'pip install "./client[pictures]"': "installs",
     'pip install "./client[plots]"': "installs",
     "pip install build/dist/presage_runtime-*.whl": "installs; make test-dist does it",
+    "pip install build/dist/presage_{server,client}-*.whl": "installs; make test-dist does it",
 }
 
 

@@ -8,6 +8,7 @@ import math
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 # A cell: text, a number or a truth value; an empty text is an empty cell.
 Cell = str | float | bool
@@ -126,7 +127,7 @@ def _sheet_chunks(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterat
     letters: list[str] = []
     parts: list[str] = []
     length = 0
-    for number, row in enumerate(_chained(head, rows), 1):
+    for number, row in enumerate(chain([head], rows), 1):
         while len(letters) < len(row):
             letters.append(_letters(len(letters)))
         text = _row_xml(number, row, letters)
@@ -136,11 +137,6 @@ def _sheet_chunks(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterat
             yield "".join(parts).encode()
             parts, length = [], 0
     yield "".join(parts).encode()
-
-
-def _chained(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[Sequence[Cell]]:
-    yield head
-    yield from rows
 
 
 def _row_xml(number: int, row: Sequence[Cell], letters: Sequence[str]) -> str:
