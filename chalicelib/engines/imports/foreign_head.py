@@ -37,7 +37,7 @@ _MAX_DESCRIPTION = 1_000
 
 
 def copy_head(content: bytes, check: Callable[[], None]) -> tuple[dict[str, Any], bytes]:
-    """Check a stored head, return header and a clean copy; raise ArtifactError if it is wrong."""
+    """Check a stored head; return its header and a clean copy, or raise ArtifactError."""
     arrays = _read_arrays(content, check)
     stored = arrays.pop(_HEADER, None)
     if stored is None or stored.dtype != np.uint8 or stored.nbytes > _MAX_HEADER_BYTES:

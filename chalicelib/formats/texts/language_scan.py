@@ -52,7 +52,7 @@ _MOST_SHEETS = 5
 
 @dataclass(frozen=True)
 class ScanRules:
-    """The dataset to which a file is added, with the rules for its rows."""
+    """The rules for the rows of an uploaded file, from the dataset to which it is added."""
 
     language: str
     """Language of the dataset, for the word count."""

@@ -178,7 +178,7 @@ class DatasetStore:
         return load_dataset(row)
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
-        """Protect an available dataset from deletion by a guard entry; return False for others."""
+        """Add a training, which prevents deletion; return False if the dataset is unavailable."""
         row = row_of(dataset)
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return try_update(row, [DatasetRow.training.add({entry})], free)

@@ -189,7 +189,7 @@ class Operation:
         return (self.method, "HEAD") if self.method == "GET" else (self.method,)
 
     def routes(self) -> Iterator[tuple[str, str]]:
-        """Yield (family, path) for each documented path, which is below `/v2`."""
+        """Yield (family of endpoints, path relative to `/v2`) for each documented path."""
         return self._paths() if VERSION_2 in self.versions else iter(())
 
     def served(self) -> Iterator[tuple[str, str]]:

@@ -98,7 +98,7 @@ def _level_tables(
     check: CancelCheck,
     weigh: Weigh,
 ) -> tuple[Table, ...]:
-    """Find the tables of a page with pixels whose text is upright."""
+    """Find the tables in the text that is upright; a page that is a little skewed is levelled."""
     if page.pixels is None:
         return ()
     turn = PageRotation(find_angle(page.lines), page.width, page.height)

@@ -53,7 +53,7 @@ def found_objects(
     way_of: Callable[[int], AnswerWay],
     propose: Callable[[Sequence[int]], Sequence[Proposals]],
 ) -> list[DetectedObjects]:
-    """Detect objects in training images, in the same way as a finished model."""
+    """Detect objects in training images as a finished model would."""
 
     def mirrored(place: int) -> Maps | None:
         return context.mirrored_maps(place) if way_of(place).is_mirrored else None
