@@ -160,19 +160,21 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
     """Return the numbers of lines that are not UTF-8; [] if they are too many."""
     file.seek(0)
     stray: list[int] = []
-    good = lines = 0
+    good = lines = cut = 0
     for lines, line in enumerate(file, start=1):
         if line.isascii():
             continue
         try:
             line.decode("utf-8", "surrogatepass")
             good += 1
-        except UnicodeDecodeError:
+        except UnicodeDecodeError as fault:
             stray.append(lines)
+            # The file ends inside a character, which says nothing against UTF-8.
+            cut = int(fault.reason == "unexpected end of data")
             if len(stray) > good + _ROWS_PER_STRAY:
                 return []
     few = len(stray) <= max(1, lines // _ROWS_PER_STRAY)
-    return stray if few and good >= _GOOD_PER_STRAY * len(stray) else []
+    return stray if few and good >= max(1, _GOOD_PER_STRAY * (len(stray) - cut)) else []
 
 
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -100,6 +100,19 @@ def test_a_sign_far_behind_the_beginning_shows_windows() -> None:
     assert find_encoding(io.BytesIO("".join(rows).encode("cp1252"))) == "cp1252"
 
 
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        ("text,label\ngrün,a\nblau,b\nweiß".encode()[:-1], "utf-8-mixed"),
+        ("text,label\nblau,b\nweiß".encode()[:-1], "latin-1"),
+        ("text,label\ngrün,a\nrot,b\n".encode() + "weiß,a\n".encode("cp1252"), "latin-1"),
+    ],
+)
+def test_a_file_that_ends_inside_a_character_is_utf_8(content: bytes, encoding: str) -> None:
+    """One line of UTF-8 is enough if only the last character is not whole."""
+    assert find_encoding(io.BytesIO(content)) == encoding
+
+
 def test_a_guess_has_a_character_for_each_byte() -> None:
     """A byte that Windows-1250 lacks makes Polish rows Latin-2."""
     file = io.BytesIO("by\u0142by m\u0142ody,a\n".encode("cp1250") * 5 + b"x\x81y,b\n")
