@@ -62,7 +62,7 @@ class InFlight:
 
     @contextmanager
     def running(self, account_id: str, kind: str) -> Iterator[None]:
-        """Count one running call of an account meanwhile; raise RateExceeded above the limit."""
+        """Count a call while the `with` block runs; raise RateExceeded above the limit."""
         limit, row = self._limits[kind], QuotaRow(account_id, f"running#{kind}")
         now = to_milliseconds(self._clock())
         entry = _entry(now + 1000 * _HELD_SECONDS)

@@ -142,7 +142,7 @@ class QuotaStore:
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:  # fmt: skip
-        """Count examples that are shown on a day; return False if that would exceed the limit.
+        """Count examples that calls return on a day; return False if that would exceed the limit.
 
         Raises:
             StorageUnavailable: the outcome is unknown. Examples that were counted stay counted.

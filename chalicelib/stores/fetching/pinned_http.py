@@ -172,7 +172,7 @@ class Exchange:
         """Send a request, and read status and headers of the response.
 
         Raises:
-            DownloadFailed: the server sends too slowly.
+            DownloadFailed: the server sends slower than allowed, before the deadline.
             OSError: the connection broke, or the deadline has passed.
             http.client.HTTPException: the response is not valid HTTP.
         """

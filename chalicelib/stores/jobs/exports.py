@@ -1,6 +1,6 @@
 """Exports: their rows, leases, and files in the bucket.
 
-The key of a file begins with the id of the dataset or model, with which the file is deleted. It
+The key of a file begins with the id of its dataset or model, and is deleted together with it. It
 ends with the fence of the worker that wrote it, so that a stalled worker cannot overwrite the file.
 """
 

@@ -104,7 +104,7 @@ def draw(name: str) -> Singles:
 
 
 def run(path: Path, name: str) -> dict[str, Array]:
-    """Return the outputs of a graph for its drawn image, by name."""
+    """Run a graph on the image that is drawn for it; return its outputs by their names."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, {_INPUT: draw(name)}), strict=True))

@@ -24,7 +24,7 @@ class ExportFault(ValueError):
 
 @dataclass
 class ExportFile:
-    """An uploaded file that may be an export."""
+    """An uploaded file that may be an export of another tool."""
 
     file: BinaryIO
     check: Callable[[], None]
