@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.domain.datasets.upload_format import checked_encoding
+from chalicelib.formats.archives import name_encoding
 from chalicelib.formats.archives.name_encoding import guess_name_encoding
 
 NAMES = {
@@ -64,3 +66,9 @@ def test_a_name_that_other_code_pages_read_differently_is_a_guess(name: str, enc
 def test_names_that_all_western_code_pages_read_alike_are_no_guess(names: list[bytes]) -> None:
     """Names that only code page 437 and its variants can produce cause no warning."""
     assert guess_name_encoding(names) == ("cp437", True)
+
+
+@pytest.mark.parametrize("encoding", [name_encoding.DEFAULT, *name_encoding._CANDIDATES])
+def test_every_guess_can_be_requested(encoding: str) -> None:
+    """A caller can confirm the code page that a warning names."""
+    assert checked_encoding(encoding)
