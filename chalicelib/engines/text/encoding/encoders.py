@@ -82,7 +82,7 @@ def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
 
 
 def is_installed(directory: Path, name: str) -> bool:
-    """Return whether every file of the encoder is complete in the model directory."""
+    """Return whether every file of the encoder is complete; `words` has none."""
     folder = directory / name
     return name == WORDS or _is_complete(folder, read_facts(folder / FACTS_FILE).get("files", {}))
 

@@ -15,7 +15,7 @@ class EncoderFacts:
     """Facts about an encoder for model cards."""
 
     name: str
-    """Short name, also the folder's name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
+    """Short name: `bge`, `use`, `minilm`, `mpnet`, `e5` or `words`; also the name of its folder."""
     title: str
     """Name under which its authors published it."""
     sha256: str
@@ -34,7 +34,7 @@ class Encoder(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the short name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
+        """Return the short name: `bge`, `use`, `minilm`, `mpnet`, `e5` or `words`."""
 
     @property
     def sha256(self) -> str:

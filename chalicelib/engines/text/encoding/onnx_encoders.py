@@ -1,4 +1,4 @@
-"""The encoders that run an ONNX graph.
+"""The encoders that run an ONNX graph, and their base class.
 
 infra/model_files/conversion makes their files.
 """
@@ -50,7 +50,7 @@ class OnnxEncoder:
 
     @property
     def name(self) -> str:
-        """Return the short name: `bge`, `use`, `minilm`, `mpnet` or `e5`."""
+        """Return the short name: `bge`, `use`, `minilm`, `mpnet`, `e5` or `words`."""
         return self.facts.name
 
     @property
