@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from chalicelib.engines.ocr.contacts import labels, settings
 from chalicelib.engines.ocr.contacts.entries import is_entry, key_end
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
-from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_next_to, is_same_row
+from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_next_to
 from chalicelib.engines.ocr.contacts.piece import CardPiece, join_text
+from chalicelib.engines.ocr.forms.segments import is_level
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.address import address_confidence, is_unit, names_street
 from chalicelib.engines.ocr.kinds.headings import is_heading
@@ -92,7 +93,7 @@ class _Blocks:
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
-            if piece in block or (barrier is not None and not is_same_row(barrier, piece)):
+            if piece in block or (barrier is not None and not is_level(barrier.rect, piece.rect)):
                 continue
             if self._sure[piece] >= settings.WEAK_ADDRESS:
                 if _may_follow(block, piece):

@@ -1,17 +1,23 @@
-"""Recognises lines of bills and forms that are not addresses: field names, dates, amounts."""
+"""Recognises and splits lines of bills, forms and cards: field names, dates, amounts, pairs."""
 
 from __future__ import annotations
 
 import re
 
 from chalicelib.engines.ocr.contacts import settings
+from chalicelib.engines.ocr.contacts.piece import CardPiece
 from chalicelib.engines.ocr.kinds.address import STREET_WORDS, UNIT_WORDS
 from chalicelib.engines.ocr.kinds.amounts import find_money
 from chalicelib.engines.ocr.kinds.dates import find_dates
+from chalicelib.engines.ocr.kinds.headings import is_heading
+from chalicelib.engines.ocr.kinds.organisation import has_legal_form, organisation_confidence
+from chalicelib.engines.ocr.kinds.person import are_credentials, person_confidence
 from chalicelib.engines.ocr.kinds.span import folded_words, word_set
+from chalicelib.engines.ocr.kinds.title import title_confidence
 
 _KEY = re.compile(r"(?P<key>[^\W\d][^:：]{0,60}|[#(][^:：]{0,60}?[^\W\d][^:：]{0,30})[:：]")
 _PARTS = UNIT_WORDS | word_set("box c/o attn attention care of po p/o pobox")
+_BETWEEN = re.compile(r" ?[|•·] ?| [-–—/] |, ")
 _CENTS = re.compile(r"[.,]\d\d(?!\d)")
 
 
@@ -48,3 +54,44 @@ def has_amount(text: str) -> bool:
     words = folded_words(text)
     is_part = any(word in UNIT_WORDS or word in STREET_WORDS for word in words)
     return bool(spans) and not is_part and any(_CENTS.search(span.text) for span in spans)
+
+
+def split_parts(piece: CardPiece) -> list[CardPiece]:
+    """Split a line at separators between a person or company and text of another kind."""
+    if len(piece.text) > settings.LONGEST_ENTRY:
+        return [piece]
+    for match in _BETWEEN.finditer(piece.text):
+        left, right = piece.cut(0, match.start()), piece.cut(match.end(), len(piece.text))
+        if left is None or right is None or are_credentials(right.text.partition(",")[0]):
+            continue
+        if _are_two_things(left.text, right.text, is_comma=match.group() == ", "):
+            return [left, *split_parts(right)]
+    return [piece]
+
+
+def without_key(piece: CardPiece) -> CardPiece:
+    """Remove the field name before a name or job: `Full Name: Dana Reyes`, `Attn: Dana Reyes`."""
+    end = key_end(piece.text)
+    if not end or not is_heading(piece.text[: end - 1]):
+        return piece
+    value = piece.cut(end, len(piece.text))
+    return value if value is not None and _kind(value.text) is not None else piece
+
+
+def _are_two_things(left: str, right: str, *, is_comma: bool) -> bool:
+    """Return whether the two sides of a separator are different kinds of text."""
+    kinds = {_kind(left), _kind(right)} - {None}
+    if kinds == {"person", "title"} or kinds == {"person", "organisation"}:
+        return True
+    return not is_comma and kinds == {"title", "organisation"}
+
+
+def _kind(text: str) -> str | None:
+    """Return the kind of a text: person, company or title; None if it is uncertain."""
+    if has_legal_form(text):
+        return "organisation"
+    if title_confidence(text) >= settings.SURE_KIND:
+        return "title"
+    if organisation_confidence(text) >= settings.SURE_KIND:
+        return "organisation"
+    return "person" if person_confidence(text) >= settings.SURE_KIND else None

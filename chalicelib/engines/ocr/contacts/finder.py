@@ -15,10 +15,10 @@ from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.contacts import labels, settings
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.clues import clues_of
+from chalicelib.engines.ocr.contacts.entries import split_parts, without_key
 from chalicelib.engines.ocr.contacts.exact import EntityMatch, exact_entities
 from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_next_to
 from chalicelib.engines.ocr.contacts.names import name_entities
-from chalicelib.engines.ocr.contacts.parts import split_parts, without_key
 from chalicelib.engines.ocr.contacts.piece import CardPiece, pieces_of
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 

@@ -9,20 +9,14 @@ import numpy as np
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.contacts.piece import CardPiece
-
-
-def is_same_row(one: CardPiece, other: CardPiece) -> bool:
-    """Return whether two pieces are next to each other on one line."""
-    height = min(one.rect.height, other.rect.height)
-    shared = min(one.rect.max_y, other.rect.max_y) - max(one.rect.min_y, other.rect.min_y)
-    return shared > settings.SAME_ROW_SHARE * height
+from chalicelib.engines.ocr.forms.segments import is_level
 
 
 def is_next_to(left: CardPiece, right: CardPiece, gap: float = settings.ADJACENT_HEIGHTS) -> bool:
     """Return whether a piece follows another on its line, at most `gap` text heights apart."""
     distance = right.rect.min_x - left.rect.max_x
     height = max(left.height, right.height)
-    return -height < distance < gap * height and is_same_row(left, right)
+    return -height < distance < gap * height and is_level(left.rect, right.rect)
 
 
 def is_below(upper: CardPiece, lower: CardPiece, gap: float = settings.BELOW_HEIGHTS) -> bool:

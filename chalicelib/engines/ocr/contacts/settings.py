@@ -11,8 +11,6 @@ from __future__ import annotations
 
 # Minimum gap between columns; gaps between words are smaller.
 COLUMN_GAP_HEIGHTS = 2.2
-# Minimum fraction of the smaller height that two pieces of one row have in common.
-SAME_ROW_SHARE = 0.5
 # Maximum gap between two pieces of one text in a row.
 ADJACENT_HEIGHTS = 3.0
 # Maximum gap between two lines of one text, in heights of the smaller one; and maximum difference

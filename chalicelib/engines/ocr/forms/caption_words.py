@@ -1,7 +1,8 @@
-"""Words that forms print as captions, and that are therefore rarely values."""
+"""Words and sentences that forms print, and that are therefore rarely values."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from chalicelib.engines.ocr.forms import settings
@@ -38,6 +39,13 @@ _ALSO_VALUES = frozenset(
     )
 )
 
+_INSTRUCTION = re.compile(
+    r"(?:\W?\d{1,2}[a-z]?\W? )?"
+    r"(?:If|Enter|Attach|Check|See|Go to|Add|Subtract|Multiply|Complete|Do not)"
+    r"(?: [\w'’().,/-]+){3}"
+    r"|\(?[Ss]ee (?:page|instructions?|notes?|reverse|back|below|line)\b"
+)
+
 
 def looks_like_label(text: str) -> bool:
     """Return whether a short text consists only of words that forms print as captions."""
@@ -62,3 +70,8 @@ def is_another_caption(wanted: Collection[str], read: Collection[str]) -> bool:
         and not any(word.rstrip("s") == other.rstrip("s") for other in missing)
         for word in read
     )
+
+
+def is_instruction(text: str) -> bool:
+    """Return whether a text begins like an instruction on a form."""
+    return _INSTRUCTION.match(text) is not None

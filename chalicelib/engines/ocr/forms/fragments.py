@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.instructions import is_instruction
+from chalicelib.engines.ocr.forms.caption_words import is_instruction
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
@@ -27,6 +27,8 @@ _LONGEST_NUMBER = "12a. "
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
 # A label that the template does not know, before a number, behind a value of two words or more.
 _NEXT_LABEL = re.compile(r"(?<=\w) \S+(?= [A-Z][a-z]+:\s+[^\s\d]*\d\S*(?:$| [A-Z][a-z]+:))")
+# A caption in two languages or more.
+_TWO_LANGUAGES = re.compile(r"[^\d/]{2,60}(?: ?/ ?[^\d/]{2,60}){1,3}")
 _NEXT_NUMBER = re.compile(r"\s\d{1,2}[a-z]?$")
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
@@ -62,15 +64,15 @@ def separate_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> 
             spans.setdefault(number, []).append((start, end, place if is_last else None))
     fragments: list[FormFragment] = []
     labels: list[LineSegment] = []
-    captions = set(_numbered_captions(segments, spans))
-    instructions = _instructions(segments, spans)
+    captions = set(_captions_alike(segments, spans))
+    other = _instructions(segments, spans) | _upright_words(segments)
     for number, segment in enumerate(segments):
         if number in spans:
             fragments += _between_keys(segment, sorted(spans[number]))
         elif number in captions or _is_label(segment.text):
             labels += [segment] if any(map(str.isalnum, segment.text)) else []
         elif (
-            number not in instructions
+            number not in other
             and not _is_hint(segment, keys)
             and (fragment := _bare(segment, 0, len(segment.text)))
         ):
@@ -134,13 +136,12 @@ def _begins_with_label(text: str) -> bool:
     return label is not None and len(label.group().split()) <= settings.FEW_WORDS_AROUND_KEY
 
 
-def _numbered_captions(
+def _captions_alike(
     segments: Sequence[LineSegment], spans: Mapping[int, Sequence[tuple[int, int, int | None]]]
 ) -> Iterator[int]:
-    """Yield the indexes of segments that begin with the number of a caption.
+    """Yield the indexes of segments that are captions of the same kind as several found keys.
 
-    Nothing is yielded unless several found keys are numbered. If they are, unknown captions are
-    expected to be numbered, too.
+    If these keys have numbers, or are in two languages, other captions are expected to be so.
     """
     count = sum(
         bool(_NUMBERED_CAPTION.match(segments[number].line.text))
@@ -151,6 +152,9 @@ def _numbered_captions(
         for number, segment in enumerate(segments):
             if is_numbered_caption(segment.line.text):
                 yield number
+    double = [number for number, one in enumerate(segments) if _TWO_LANGUAGES.fullmatch(one.text)]
+    if sum(number in spans for number in double) >= settings.FEWEST_CAPTIONS:
+        yield from double
 
 
 def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:
@@ -173,6 +177,27 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
             found.add(below[0])
             last = segments[below[0]]
     return found
+
+
+def _upright_words(segments: Sequence[LineSegment]) -> set[int]:
+    """Return the indexes of letters below one another that form a word at the side of a box."""
+    order = sorted(
+        (
+            number
+            for number, each in enumerate(segments)
+            if each.text.isalpha() and len(each.text) == 1
+        ),
+        key=lambda number: segments[number].rect.min_y,
+    )
+    words: list[list[int]] = []
+    for number in order if len(order) <= settings.MOST_ALIKE else ():
+        for word in words:
+            if _continues_below(segments[word[-1]], segments[number]):
+                word.append(number)
+                break
+        else:
+            words.append([number])
+    return {number for word in words for number in word if len(word) >= settings.FEWEST_CAPTIONS}
 
 
 def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:

@@ -63,14 +63,19 @@ def _are_captions(
 
     They are captions if a third of them are followed by a number, which is then the value.
     """
-    rects = as_array([fragment.segment.rect for fragment in unmatched.fragments])
+    fragments = as_array([fragment.segment.rect for fragment in unmatched.fragments])
+    labels = as_array([segment.rect for segment in unmatched.labels])
     followed = 0
     for number, fragment in pairs:
         key = keys[number]
         both = around((key.rect, unmatched.fragments[fragment].segment.rect))
-        gaps = np.minimum(below_gaps(rects, both, key.height), right_gaps(rects, both, key.height))
+        gaps, others = (
+            np.minimum(below_gaps(rects, both, key.height), right_gaps(rects, both, key.height))
+            for rects in (fragments, labels)
+        )
         gaps[fragment] = np.inf
-        followed += bool(np.isfinite(gaps.min()) and _has_digit(unmatched, int(gaps.argmin())))
+        is_next = gaps.min() < others.min(initial=np.inf)
+        followed += is_next and _has_digit(unmatched, int(gaps.argmin()))
     return 3 * followed >= len(pairs)
 
 

@@ -23,7 +23,7 @@ from chalicelib.engines.ocr.tables.unruled.alignment import (
     aligned_grid,
     row_separators,
 )
-from chalicelib.engines.ocr.tables.unruled.growing import Region
+from chalicelib.engines.ocr.tables.unruled.regions import Region
 
 
 def lattice_structures(

@@ -298,3 +298,30 @@ def test_numbered_caption_of_the_next_box_is_no_value() -> None:
     fields = find_fields(form.read(), form.template)
 
     assert {field.entity: field.value_text for field in fields} == form.values
+
+
+def test_caption_in_two_languages_is_one_caption() -> None:
+    """A key may be the second language of its caption; other such captions are no values."""
+    form = DrawnForm()
+    captions = ("Jenis / Type", "Nama / Name", "Warganegara / Nationality", "Tarikh / Date")
+    values = ("P", "ERIKSSON", "UTOPIAN", "12 AUG 1974")
+    for place, (caption, value) in enumerate(zip(captions, values, strict=True)):
+        form.write(60, 100 + 80 * place, caption)
+        form.write(60, 130 + 80 * place, value)
+    form.write(460, 100, "No. Pengenalan / Identity No.")
+    names = ("Type", "Name", "Nationality", "Date")
+
+    found = _read(form, *(TemplateKey(name, (name,)) for name in names))
+
+    assert found == dict(zip(names, values, strict=True))
+
+
+def test_upright_letters_are_no_value() -> None:
+    """A word that is printed letter below letter at the side of a box is not its value."""
+    form = DrawnForm()
+    form.box(60, 90, 400, 190)
+    form.write(66, 94, "12a", 14)
+    for place, letter in enumerate("Code"):
+        form.write(66, 118 + 16 * place, letter, 14)
+
+    assert _read(form, TemplateKey("code", ("12a",))) == {"code": ""}

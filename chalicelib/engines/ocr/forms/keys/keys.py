@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.instructions import is_instruction
+from chalicelib.engines.ocr.forms.caption_words import is_instruction
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import is_short
@@ -150,15 +150,19 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
     begin = max((stop for _, stop in taken.get(first, ()) if stop <= start), default=0)
     limit = min((at for at, _ in taken.get(last, ()) if at >= end), default=None)
     before, after = segments[first].text[begin:start], segments[last].text[end:limit]
+    parts = reading.parts
+    if before.rstrip().endswith("/"):
+        # The same caption in another language is a part of this one.
+        parts, before = ((first, begin, parts[0][2]), *parts[1:]), ""
     has_colon = bool(_COLON.match(after)) or segments[last].text[:end].endswith(":")
-    cut = tuple(segments[number].part(begin, stop) for number, begin, stop in reading.parts)
-    few_letters = is_short(reading.variation)
+    cut = tuple(segments[number].part(at, stop) for number, at, stop in parts)
+    read = " ".join(segments[number].text[at:stop] for number, at, stop in reading.parts)
     score = (
         reading.similarity**2
-        * _fits_before(before, has_colon, few_letters, begin > 0)
+        * _fits_before(before, has_colon, is_short(reading.variation), begin > 0)
         * _fits_after(after, has_colon, segments[last].text[:end].endswith("."))
         * (settings.KEY_IN_PROSE if _is_inside(before, after, has_colon) else 1.0)
-        * _fits_case(reading.variation, " ".join(segment.text for segment in cut))
+        * _fits_case(reading.variation, read)
         * settings.KEY_LINE_FACTOR ** (len(cut) - 1)
     )
     length = (
@@ -166,7 +170,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
     )
     return FoundKey(
         reading.key,
-        reading.parts,
+        parts,
         cut,
         reading.similarity,
         score * (1 - settings.LONG_KEY_BONUS + settings.LONG_KEY_BONUS * length),

@@ -451,10 +451,8 @@ def _with_number(key: FoundKey) -> Rect:
     return replace(key.rect, min_x=min(key.rect.min_x, first.rect.min_x - width))
 
 
-def _is_inside(rects: Rects, box: Rect | None) -> Bools:
-    """Return for each rectangle whether its middle is in a box; all False without a box."""
-    if box is None:
-        return np.zeros(len(rects), dtype=bool)
+def _is_inside(rects: Rects, box: Rect) -> Bools:
+    """Return for each rectangle whether its middle is in a box."""
     x, y = (rects[:, 0] + rects[:, 2]) / 2, (rects[:, 1] + rects[:, 3]) / 2
     return np.asarray((x > box.min_x) & (x < box.max_x) & (y > box.min_y) & (y < box.max_y))
 

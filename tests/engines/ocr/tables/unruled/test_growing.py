@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.settings import MOST_PENDING_ROWS
-from chalicelib.engines.ocr.tables.unruled.growing import Growing, is_parted
+from chalicelib.engines.ocr.tables.unruled.regions import Growing, is_parted
 
 
 def row(y: float, *lefts: float, width: float = 60, text: str = "12") -> list[TextLine]:

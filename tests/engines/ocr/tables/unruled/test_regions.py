@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.rulings import Ruling
-from chalicelib.engines.ocr.tables.unruled.growing import Region
-from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
+from chalicelib.engines.ocr.tables.unruled.regions import Region, aligned_regions, ruled_regions
 
 
 def piece(text: str, x: float, y: float, width: float = 60) -> TextLine:
