@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.caption_words import is_instruction
+from chalicelib.engines.ocr.forms.caption_words import is_instruction, looks_like_label
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
@@ -180,24 +180,19 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
 
 
 def _upright_words(segments: Sequence[LineSegment]) -> set[int]:
-    """Return the indexes of letters below one another that form a word at the side of a box."""
-    order = sorted(
-        (
-            number
-            for number, each in enumerate(segments)
-            if each.text.isalpha() and len(each.text) == 1
-        ),
-        key=lambda number: segments[number].rect.min_y,
-    )
+    """Return the indexes of letters below one another that spell a caption of a box."""
+    alone = [place for place, each in enumerate(segments) if re.fullmatch(r"[^\W\d_]", each.text)]
     words: list[list[int]] = []
-    for number in order if len(order) <= settings.MOST_ALIKE else ():
+    for number in sorted(alone[: settings.MOST_ALIKE], key=lambda one: segments[one].rect.min_y):
         for word in words:
             if _continues_below(segments[word[-1]], segments[number]):
                 word.append(number)
                 break
         else:
             words.append([number])
-    return {number for word in words for number in word if len(word) >= settings.FEWEST_CAPTIONS}
+    texts = ("".join(segments[number].text for number in word) for word in words)
+    captions = (word for word, text in zip(words, texts, strict=True) if looks_like_label(text))
+    return {number for word in captions for number in word}
 
 
 def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:

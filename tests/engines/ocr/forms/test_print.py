@@ -325,3 +325,26 @@ def test_upright_letters_are_no_value() -> None:
         form.write(66, 118 + 16 * place, letter, 14)
 
     assert _read(form, TemplateKey("code", ("12a",))) == {"code": ""}
+
+
+def test_captions_of_two_keys_may_have_a_slash_between_them() -> None:
+    """In `City / State` each key has its own caption."""
+    form = DrawnForm()
+    form.write(60, 100, "City / State")
+    form.write(60, 130, "Duluth")
+    keys = (TemplateKey("city", ("City",)), TemplateKey("state", ("State",)))
+
+    assert _read(form, *keys)["city"] == "Duluth"
+
+
+def test_letters_below_one_another_are_values_unless_they_spell_a_caption() -> None:
+    """Answers of one letter in consecutive lines are values."""
+    form = DrawnForm()
+    names = ("Smoker", "Driver", "Diver", "Pilot")
+    for place, (name, answer) in enumerate(zip(names, "YNYN", strict=True)):
+        form.write(60, 100 + 26 * place, f"{name}:")
+        form.write(260, 100 + 26 * place, answer)
+
+    found = _read(form, *(TemplateKey(name, (name,)) for name in names))
+
+    assert found == dict(zip(names, "YNYN", strict=True))

@@ -153,7 +153,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
     parts = reading.parts
     if before.rstrip().endswith("/"):
         # The same caption in another language is a part of this one.
-        parts, before = ((first, begin, parts[0][2]), *parts[1:]), ""
+        parts = ((first, begin, parts[0][2]), *parts[1:])
     has_colon = bool(_COLON.match(after)) or segments[last].text[:end].endswith(":")
     cut = tuple(segments[number].part(at, stop) for number, at, stop in parts)
     read = " ".join(segments[number].text[at:stop] for number, at, stop in reading.parts)
@@ -185,7 +185,7 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
         return 1.0
     if _ENUMERATION.fullmatch(stripped) or stripped.endswith((":", "|")):
         return 1.0
-    if has_colon or stripped.endswith("."):
+    if has_colon or stripped.endswith((".", "/")):
         return settings.KEY_BEHIND_SENTENCE
     is_few = len(stripped.split()) <= settings.FEW_WORDS_AROUND_KEY / 2
     if few_letters:
