@@ -26,8 +26,11 @@ from infra.local.aws.s3_access import Form, Spool
 LARGE_BYTES = 16 * 1024 * 1024
 _BLOCK = 1 << 20
 _RANGE = re.compile(r"bytes ([0-9]+)-([0-9]+)/[0-9]+")
-_DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE")
-_ONE_RANGE = re.compile(r"bytes=(?:[0-9]+-[0-9]*|-[0-9]+)")
+_CONDITIONS = (
+    ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE"),
+    ("HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE"),
+)
+_ONE_RANGE = re.compile(r"bytes=(?:0*([0-9]+)-(?:0*([0-9]+))?|-[0-9]+)")
 
 Application = Callable[..., Iterable[bytes]]
 
@@ -141,20 +144,31 @@ def _clear_conditions(environ: dict[str, Any], key: FakeKey | None) -> None:
 
     Moto applies ranges of any unit, and fails at dates of other forms.
     """
-    for name in _DATES:
-        date = parse_date(environ.pop(name, None))
-        if date is not None:
-            environ[name] = http_date(date)
+    for tag_name, date_name in _CONDITIONS:
+        date = parse_date(environ.pop(date_name, None))
+        # The condition on the tag replaces the one on the date.
+        if date is not None and tag_name not in environ:
+            environ[date_name] = http_date(date)
     version = key.etag if key is not None else ""
     tag = version.strip('"')
     if parse_etags(environ.get("HTTP_IF_NONE_MATCH")).contains_weak(tag):
         environ["HTTP_IF_NONE_MATCH"] = version
     if parse_etags(environ.get("HTTP_IF_MATCH")).contains(tag):
         del environ["HTTP_IF_MATCH"]
-    is_range = _ONE_RANGE.fullmatch(environ.get("HTTP_RANGE", "").lower()) is not None
     is_current = environ.get("HTTP_IF_RANGE", version) == version
-    if not is_range or not is_current or environ["REQUEST_METHOD"] != "GET":
+    is_counted = is_current and environ["REQUEST_METHOD"] == "GET"
+    if not is_counted or not _is_range(environ.get("HTTP_RANGE", "").lower()):
         environ["HTTP_RANGE"] = ""
+
+
+def _is_range(text: str) -> bool:
+    """Return whether a text is one range of bytes; one that ends before its start is not."""
+    found = _ONE_RANGE.fullmatch(text)
+    if found is None:
+        return False
+    first, last = found.groups()
+    # Without leading zeros the longer number is the larger one.
+    return last is None or (len(first), first) <= (len(last), last)
 
 
 def _headers(moto: Application, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:

@@ -275,6 +275,18 @@ def test_control_path_needs_its_secret(stack: LocalStack) -> None:
         ({"If_Unmodified_Since": "2026-01-01"}, (200, b"abcde")),
         ({"If_Modified_Since": "Friday, 01-Jan-99 00:00:00 GMT"}, (200, b"abcde")),
         ({"If_Unmodified_Since": "Fri, 01 Jan 1999 00:00:00 GMT"}, (412, None)),
+        (
+            {"If_Match": "*", "If_Unmodified_Since": "Fri, 01 Jan 1999 00:00:00 GMT"},
+            (200, b"abcde"),
+        ),
+        (
+            {"If_None_Match": '"x"', "If_Modified_Since": "Thu, 01 Jan 2099 00:00:00 GMT"},
+            (200, b"abcde"),
+        ),
+        ({"If_Modified_Since": "Thu, 01 Jan 2099 00:00:00 GMT"}, (304, None)),
+        ({"Range": "bytes=5-2"}, (200, b"abcde")),
+        ({"Range": "bytes=3-10"}, (206, b"de")),
+        ({"Range": "bytes=03-3"}, (206, b"d")),
     ],
 )
 def test_conditions_count_as_specified(stack: LocalStack, s3, headers, expected) -> None:
