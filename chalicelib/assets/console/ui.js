@@ -212,7 +212,8 @@ export const number = (value) => (value ?? 0).toLocaleString("en");
 export const percent = (value, digits = 0) => `${((value ?? 0) * 100).toFixed(digits)}\u00a0%`;
 export const when = (text) =>
   new Date(text).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
-export const day = (text) => new Date(text).toLocaleDateString("en", { dateStyle: "medium" });
+export const day = (text) =>
+  new Date(text).toLocaleDateString("en", { dateStyle: "medium", timeZone: "UTC" });
 export const bytes = (count) => {
   const power = count ? Math.min(3, Math.floor(Math.log10(count) / 3)) : 0;
   return `${(count / 1000 ** power).toFixed(power > 1 ? 1 : 0)} ${["bytes", "kB", "MB", "GB"][power]}`;

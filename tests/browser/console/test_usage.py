@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import calendar
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.live import SHOP
@@ -33,6 +36,16 @@ def test_predictions_and_batches_are_shown(console, owner, live):
     month = received.value.json()["data"][0]
     assert month["predictionsUsed"] >= 2
     expect(page.get_by_text(f"{month['predictionsRemaining']:,} left")).to_be_visible()
+
+
+@pytest.mark.browser_context_args(timezone_id="America/Los_Angeles")
+def test_month_begins_on_its_first_day(console, owner):
+    """The days of a month are in UTC, also for a browser west of it."""
+    with console.page.expect_response("**/v2/apiusage") as received:
+        console.enter(owner, "usage")
+    year, month, _ = received.value.json()["data"][0]["startsAt"].split("-")
+    first = f"{calendar.month_abbr[int(month)]} 1, {year}"
+    expect(console.page.get_by_text(f"{first} to ")).to_be_visible()
 
 
 def test_export_is_downloaded(console, newcomer):
