@@ -5,6 +5,7 @@ No other module reads the environment.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ METRICS_MODES = ("off", "emf")
 LOG_STREAMS = ("", "stderr", "stdout")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TEXT_PROFILES = ("fast", "accurate")
+# Each takes about 333 bytes of the model's row, which DynamoDB limits to 400 KB.
+MOST_KEPT_VERSIONS = 100
 _ORIGIN = re.compile(r"\*|https?://[^/\s*]+")
 
 _LIMITS = {
@@ -146,7 +149,9 @@ class Settings:
                 for name, variable in _LIMITS.items()
             },
             batch_chains=max(1, reader.integer("PRESAGE_BATCH_CHAINS", cls.batch_chains)),
-            kept_versions=max(1, reader.integer("PRESAGE_KEPT_VERSIONS", cls.kept_versions)),
+            kept_versions=max(
+                1, reader.integer("PRESAGE_KEPT_VERSIONS", cls.kept_versions, MOST_KEPT_VERSIONS)
+            ),
             lease_seconds=reader.number("PRESAGE_LEASE_SECONDS", cls.lease_seconds),
             max_attempts=reader.integer("PRESAGE_MAX_ATTEMPTS", cls.max_attempts),
             sync_seconds=reader.number("PRESAGE_SYNC_SECONDS", cls.sync_seconds),
@@ -191,18 +196,19 @@ class _EnvironmentReader:
             return default
         return value
 
-    def integer(self, name: str, default: int) -> int:
-        return int(self.number(name, default))
+    def integer(self, name: str, default: int, most: float = math.inf) -> int:
+        return int(self.number(name, default, most))
 
-    def number(self, name: str, default: float) -> float:
-        """Return the number in a variable, which must not be negative."""
+    def number(self, name: str, default: float, most: float = math.inf) -> float:
+        """Return the number in a variable, which must be from 0 to `most`."""
         text = self._environment.get(name) or str(default)
         try:
             value = float(text)
         except ValueError:
             value = -1.0
-        if value < 0:
-            self._problems.append(f"{name} must be a number from 0 up, not {text!r}")
+        if not 0 <= value <= most:
+            limit = "up" if most == math.inf else f"to {most}"
+            self._problems.append(f"{name} must be a number from 0 {limit}, not {text!r}")
             return default
         return value
 

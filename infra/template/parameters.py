@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chalicelib.config import MOST_KEPT_VERSIONS
 from infra.template.budget import BUDGET, budget_condition
 from infra.template.functions import ANSWERING, FUNCTIONS, Function
 from infra.template.names import HAS_TRACING, SECRET_ARN, Part, ref
@@ -187,7 +188,10 @@ def _limits() -> Part:
         "RequestBurst": _number("Burst of the API, in requests.", 400, MinValue=1),
         **throttle_parameters(),
         "KeptVersions": _number(
-            "Versions of a model that are kept, besides those in use.", 10, MinValue=1
+            "Versions of a model that are kept, besides those in use.",
+            10,
+            MinValue=1,
+            MaxValue=MOST_KEPT_VERSIONS,
         ),
         "SlowMilliseconds": _number(
             "99th percentile of the latency in milliseconds that raises an alarm.", 10_000

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.config import Settings
+from chalicelib.config import Settings, SettingsError
 from chalicelib.stores.jobs.queues import DELETE, DELIVER, EMBED, INGEST, TRAIN_FREE, TRAIN_PAID
 from infra.template.alarms import all_alarms
 from infra.template.functions import ANSWERING, FUNCTIONS, Function
@@ -87,6 +87,17 @@ def test_variables_are_settings(template: dict[str, Any]) -> None:
         assert all(f'"{name}"' in source for name in names)
         assert "PRESAGE_TOKEN_SECRET" not in names
     assert Settings.from_environment({"PRESAGE_AUDIENCE_HOSTS": ","}).audience_hosts[-1]
+
+
+def test_kept_versions_fit_into_a_row(template: dict[str, Any]) -> None:
+    """Stack and service refuse more versions of a model than its row in DynamoDB can hold."""
+    most = template["Parameters"]["KeptVersions"]["MaxValue"]
+    variable = "PRESAGE_KEPT_VERSIONS"
+
+    assert Settings.from_environment({variable: str(most)}).kept_versions == most
+    for wrong in (str(most + 1), "inf", "nan"):
+        with pytest.raises(SettingsError, match=f"{variable} must be a number from 0 to {most}"):
+            Settings.from_environment({variable: wrong})
 
 
 def test_no_role_is_shared_or_wide(template: dict[str, Any]) -> None:
