@@ -41,7 +41,7 @@ class Comparison:
 
 
 def compare(
-    older: Evaluation, newer: Evaluation, *, by_own_labels: bool = False
+    older: Evaluation | None, newer: Evaluation | None, *, by_own_labels: bool = False
 ) -> Comparison | None:
     """Compare two versions by their predictions for the examples that both evaluations contain.
 
@@ -50,8 +50,11 @@ def compare(
     blamed for labels that were corrected since its training.
 
     Returns:
-        The comparison, older version first; None with fewer than `LEAST_COMMON` common examples.
+        The comparison, older version first; None without two evaluations, or with fewer than
+        `LEAST_COMMON` common examples.
     """
+    if older is None or newer is None:
+        return None
     pairs = _pairs(older.examples, newer.examples, by_own_labels)
     count = len(pairs)
     if count < LEAST_COMMON:
@@ -65,6 +68,13 @@ def compare(
     return Comparison(
         count, round(before, 6), round(after, 6), round(mean - half, 6), round(mean + half, 6)
     )
+
+
+def why_not_compared(older: Evaluation | None, newer: Evaluation | None) -> str:
+    """Return why `compare` returned None for two versions, as a clause."""
+    if older is None or newer is None:
+        return "held-out predictions of both are needed, and detection models store none"
+    return f"they have fewer than {LEAST_COMMON} held-out examples in common"
 
 
 def _pairs(

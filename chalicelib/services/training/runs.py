@@ -18,7 +18,7 @@ from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
 from chalicelib.domain.jobs.imported_model import described
 from chalicelib.domain.jobs.messages import TrainJob
-from chalicelib.domain.models.comparison import LEAST_COMMON, compare
+from chalicelib.domain.models.comparison import compare, why_not_compared
 from chalicelib.domain.models.evaluation import evaluation_document
 from chalicelib.domain.models.learning import Adjuster, Importer, LearnedModel, Learner, RunControl
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
@@ -210,10 +210,10 @@ class TrainingRunService:
             return {}
         served, new = self._stores.model_files.evaluation(current), learned.evaluation
         # A retraining on wrong labels hardly changes the answers, but no longer fits its labels.
-        found = compare(served, new, by_own_labels=True) if served and new else None
+        found = compare(served, new, by_own_labels=True)
         if found is None:
-            common = f"The versions have fewer than {LEAST_COMMON} held-out examples in common"
-            return {"served_because": f"{common}, so they were not compared."}
+            reason = why_not_compared(served, new)
+            return {"served_because": f"The versions were not compared, because {reason}."}
         if not found.is_worse:
             return {}
         reason = (

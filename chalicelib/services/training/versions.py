@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from chalicelib.domain.models.comparison import LEAST_COMMON, Comparison, compare
+from chalicelib.domain.models.comparison import Comparison, compare, why_not_compared
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.model_version import ModelVersion, version_not_found
 from chalicelib.errors import Conflict
@@ -89,19 +89,17 @@ class VersionService:
         """Compare two versions by their predictions for the same held-out examples.
 
         Raises:
-            Conflict: the versions have fewer than 20 held-out examples in common.
+            Conflict: fewer than 20 held-out examples in common, or no evaluations (detection).
         """
         model.require_dataset("compared")
         # The newer version knows the current labels, whatever the order of the call.
         older, newer = (
             self._files.evaluation(self.at(model, number)) for number in sorted((first, second))
         )
-        found = compare(older, newer) if older is not None and newer is not None else None
+        found = compare(older, newer)
         if found is None:
-            raise Conflict(
-                f"Versions {first} and {second} have fewer than {LEAST_COMMON} held-out examples "
-                "in common, which is too few to compare them."
-            )
+            reason = why_not_compared(older, newer)
+            raise Conflict(f"Versions {first} and {second} cannot be compared, because {reason}.")
         return found if first < second else found.swapped()
 
     def at(self, model: Model, number: int | None) -> Model:

@@ -336,7 +336,7 @@ WORDS: Mapping[str, str] = {
     "advice": "What would improve the model most, at most three entries; not for detection.",
     "AdviceRecord.code": "`mergeLabels`, `moreExamples`, `cutTexts`, `userWording` or others.",
     "AdviceRecord.message": "What to do, and why.",
-    "expectedGain": "Out-of-fold gain of accuracy (`image-multi-label`: average precision).",
+    "expectedGain": "Expected gain, out of fold: accuracy, or multi-label mean average precision.",
     "thresholds": "Thresholds for target precisions, from out-of-fold answers; not for detection.",
     "TargetThresholdRecord.precision": "Target precision of the answers at or above the threshold.",
     "TargetThresholdRecord.threshold": "Lowest probability that reaches it; null if none does.",

@@ -119,19 +119,20 @@ def test_model_of_an_earlier_release_has_one_version(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "is_served"), [("+" * 40, True), ("+" * 36 + "-" * 4, False), ("-" * 19, True)]
+    ("answers", "is_served"),
+    [("+" * 40, True), ("+" * 36 + "-" * 4, False), ("-" * 19, True), ("", True)],
 )
 def test_worse_version_is_not_served(
     world: World, monkeypatch: pytest.MonkeyPatch, answers: str, is_served: bool
 ) -> None:
-    """With `if-better` a version that may be worse is not served; without a pair it says so."""
+    """With `if-better` a version that may be worse is not served; without a pair it says why."""
     model = world.model(world.dataset(ROWS), TrainRequest(epochs=2))
     learner = world.container.training_runs._learners["language"]
     learn = learner.learn
 
     def found(*arguments: Any) -> Any:
         """Return the training's result with another evaluation."""
-        return replace(learn(*arguments), evaluation=evaluation(answers))
+        return replace(learn(*arguments), evaluation=evaluation(answers) if answers else None)
 
     monkeypatch.setattr(learner, "learn", found)
     before = evaluation("+" * len(answers))
@@ -142,4 +143,5 @@ def test_worse_version_is_not_served(
     newest = model.versions.kept[-1]
     assert (newest.number, model.version == newest.folder) == (2, is_served)
     assert ("common examples" in newest.not_served_because) == (not is_served)
-    assert ("fewer than 20" in newest.served_because) == (len(answers) < 20)
+    assert ("fewer than 20" in newest.served_because) == (0 < len(answers) < 20)
+    assert ("detection models store none" in newest.served_because) == (not answers)
