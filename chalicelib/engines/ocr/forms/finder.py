@@ -98,7 +98,7 @@ def _find_printed(
     columns = StatementColumns(segments, unmatched.fragments)
     values = find_values(found, keys, unmatched, rules, numbered, columns)
     check()
-    chosen = _choose_places(keys, found)
+    chosen = _choose_places(keys, found, values)
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
     shared = _FormPage(amounts, preparation(keys), weigh)
     fields = {
@@ -158,15 +158,23 @@ def _crossed_fields(
     return crossed
 
 
-def _choose_places(keys: Sequence[TemplateKey], found: Sequence[FoundKey]) -> dict[int, int]:
-    """Return, for each key, its index in `found`.
+def _choose_places(
+    keys: Sequence[TemplateKey], found: Sequence[FoundKey], values: Mapping[int, Value]
+) -> dict[int, int]:
+    """Return, for each key, the index in `found` of the position with the most likely value.
 
     If several keys of the template have the same texts, positions are assigned in reading order.
     """
+
+    def likelihood(place: int) -> tuple[float, float]:
+        value, key = values[place], found[place]
+        return (value.certainty * key.score if value.segments else 0.0), key.score
+
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
         places = [place for place, key in enumerate(found) if key.number == numbers[0]]
-        chosen |= dict(zip(numbers, places, strict=False))
+        best = sorted(places, key=lambda place: [-each for each in likelihood(place)])
+        chosen |= dict(zip(numbers, sorted(best[: len(numbers)]), strict=False))
     return chosen
 
 

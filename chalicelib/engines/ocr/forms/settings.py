@@ -95,6 +95,8 @@ KEY_IN_PROSE = 0.6
 KEY_IN_SMALL_LETTERS = 0.8
 # Of equally similar keys, longer ones get a higher score, up to this number of letters.
 LONG_KEY_CHARACTERS, LONG_KEY_BONUS = 20, 0.1
+# Maximum number of additional matches of a key, from which its value is chosen.
+SPARE_KEY_PLACES = 8
 
 # Texts that are neither keys nor values: labels, captions, sentences.
 

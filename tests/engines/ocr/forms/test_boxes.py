@@ -44,6 +44,40 @@ def test_empty_box_has_no_value() -> None:
     assert _read(form, TemplateKey("apartment", ("Apartment",))) == {"apartment": ""}
 
 
+def test_place_with_a_fitting_value_is_the_key() -> None:
+    """If a key occurs twice, the place with a value of its type is used."""
+    form = DrawnForm()
+    form.write(60, 40, "Phone")
+    form.write(160, 40, "on file")
+    form.write(60, 240, "Phone")
+    form.write(160, 240, "(602) 555-0134")
+
+    assert _read(form, TemplateKey("phone", ("Phone",), ("PHONE",))) == {"phone": "(602) 555-0134"}
+
+
+def test_column_named_like_a_key_is_not_its_place() -> None:
+    """The total of an invoice is found although a column of its items is also named Total."""
+    form = DrawnForm()
+    rows = (
+        (300, "Description", "Total"),
+        (340, "Desk lamp, brass", "$ 80.00"),
+        (380, "Oak shelf", "$ 40.00"),
+        (460, "Subtotal", "$ 120.00"),
+        (500, "Tax", "$ 12.00"),
+        (540, "Total", "$ 132.00"),
+    )
+    for y, name, amount in rows:
+        form.write(60, y, name)
+        form.write(950, y, amount)
+    keys = (
+        TemplateKey("subtotal", ("Subtotal",)),
+        TemplateKey("tax", ("Tax",)),
+        TemplateKey("total", ("Total", "Total due")),
+    )
+
+    assert _read(form, *keys)["total"] == "$ 132.00"
+
+
 def test_number_of_a_caption_is_not_the_value_of_its_box() -> None:
     """The number before a caption is not the value of its empty box."""
     form = DrawnForm()

@@ -182,6 +182,7 @@ def test_caption_may_end_before_an_instruction() -> None:
     form = DrawnForm()
     form.write(60, 100, "City or post office. If you have a foreign address, see below.", 16)
     form.write(60, 124, "Duluth")
+    form.write(60, 200, "Amount", 24)
     form.write(300, 240, "Amount. Subtract line 33 from line 24. See the notes on pay", 16)
     form.write(1000, 240, "7,036")
     keys = (

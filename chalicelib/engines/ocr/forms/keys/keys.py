@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, islice
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
@@ -12,7 +13,7 @@ from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import is_instruction
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.segments import LineSegment
-from chalicelib.engines.ocr.forms.spelling import is_short
+from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
 from chalicelib.engines.ocr.forms.virtual_fields import is_printed
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.span import word_set
@@ -67,7 +68,8 @@ def find_keys(
 ) -> list[FoundKey]:
     """Find the texts of a page that are captions of the keys.
 
-    No two captions overlap; the best matches are chosen first.
+    No two captions overlap; the best matches are chosen first. A key may be found at several
+    places; the caller then chooses by the values that are next to them.
 
     Args:
         keys: keys of a template; virtual keys are skipped.
@@ -79,7 +81,8 @@ def find_keys(
         index of the first of them.
     """
     alike = keys_alike(keys)
-    readings, groups = search_keys(list(alike), segments, check), list(alike.values())
+    every = search_keys(list(alike), segments, check)
+    readings, groups = every, list(alike.values())
     counts = {group: len(numbers) for group, numbers in enumerate(groups)}
     taken: Taken = {}
     found: dict[int, list[FoundKey]] = {group: [] for group in counts}
@@ -93,6 +96,9 @@ def find_keys(
         judged = [_judge(each, segments, taken) for each in readings]
         if not _choose(judged, counts, found, taken):
             break
+    spare = [_judge(each, segments, taken) for each in _likeliest(every, taken)]
+    more = {group: count + settings.SPARE_KEY_PLACES for group, count in counts.items()}
+    _choose([each for each in spare if _is_as_good(each, found[each.number])], more, found, taken)
     places = (replace(one, number=groups[group][0]) for group in found for one in found[group])
     return sorted(places, key=lambda each: (each.number, each.parts))
 
@@ -104,6 +110,29 @@ def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
         if is_printed(key):
             alike.setdefault(key.variations, []).append(number)
     return alike
+
+
+def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]:
+    """Yield the most similar matches of each key, up to a limit, that overlap no chosen key."""
+    order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
+    for _, some in groupby(order, key=lambda each: each.key):
+        yield from islice(
+            (each for each in some if _is_free(each.parts, taken)), 2 * settings.SPARE_KEY_PLACES
+        )
+
+
+def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
+    """Return whether a match scores almost as high as a match already chosen for its key.
+
+    The match must also have a similar text, or begin a line or a sentence, as captions do.
+    """
+    before = key.segments[0].line.text[: key.segments[0].start].rstrip()
+    is_first = (key.parts[0][1] == 0 or before.endswith(".")) and key.text[:1].isalpha()
+    return any(
+        key.score >= settings.FULL_LINE_SHARE * each.score
+        and (is_first or similarity(fold(each.text), fold(key.text)) > 0)
+        for each in found
+    )
 
 
 def _choose(
