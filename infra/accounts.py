@@ -70,6 +70,7 @@ def create_account(
 
     Raises:
         CommandError: the file exists or cannot be written.
+        ServiceError: the account was refused.
     """
     with _new_key_file(key_file) as write:
         made = _service(settings).create(email, plan, source)
@@ -91,6 +92,7 @@ def ensure_account(
 
     Raises:
         CommandError: the file cannot be read or written.
+        ServiceError: the account is closed or was refused.
     """
     service = _service(settings)
     account = service.find(email)
@@ -109,7 +111,12 @@ def ensure_account(
 
 
 def request_token(url: str, email: str, key_file: Path, minutes: float = 60) -> str:
-    """Obtain an access token; raise NoToken if the service refuses or does not answer."""
+    """Obtain an access token from a running service.
+
+    Raises:
+        CommandError: the key file cannot be used.
+        NoToken: the service refused or did not answer.
+    """
     import jwt  # loads cryptography, which only this command needs
 
     _public_pem(key_file)

@@ -63,7 +63,7 @@ class Document(Protocol):
 def open_document(
     data: bytes, max_pages: int, page_seconds: float = PAGE_SECONDS, seconds_left: float = math.inf
 ) -> Document:
-    """Open a PNG, JPEG or PDF.
+    """Open a PNG, JPEG or PDF; opening it, and reading each page, may take `page_seconds`.
 
     Raises:
         TooLarge: the file has more than 10 MB.
@@ -78,7 +78,13 @@ def open_document(
 
 
 def document_kind(data: bytes) -> str:
-    """Return "png", "jpeg" or "pdf" for the bytes of a document of at most 10 MB."""
+    """Return "png", "jpeg" or "pdf" for the bytes of a document.
+
+    Raises:
+        TooLarge: the file has more than 10 MB.
+        BadRequest: the file has 0 bytes.
+        UnsupportedType: the bytes are not a PNG, JPEG or PDF.
+    """
     if len(data) > MAX_OCR_BYTES:
         raise too_large(len(data), MAX_OCR_BYTES)
     if not data:

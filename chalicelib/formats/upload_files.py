@@ -39,7 +39,10 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
-    """Describe a file that cannot be uploaded, and what to send instead; "" if it can be."""
+    """Describe a file that cannot be uploaded, and what to send instead; "" if it can be.
+
+    `head` is the beginning of the file; 4,096 bytes are enough.
+    """
     if family == VISION:
         return explain_foreign(head)
     return (

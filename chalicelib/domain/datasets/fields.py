@@ -35,7 +35,12 @@ def checked_name(value: str, parameter: str = "name") -> str:
 
 
 def checked_type(family: str, value: str | None) -> str:
-    """Return a dataset type, `image` by default in vision; raise InvalidParameter if wrong."""
+    """Return a dataset type, `image` by default in vision.
+
+    Raises:
+        MissingParameter: the type of a language dataset is missing.
+        InvalidParameter: the family has no such type.
+    """
     types = FAMILY_TYPES[family]
     if value is None:
         if family == LANGUAGE:

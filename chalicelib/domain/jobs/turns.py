@@ -53,7 +53,7 @@ def running_jobs(jobs: Iterable[WaitingJob], now: int) -> Counter[str]:
 def in_turn(
     jobs: Iterable[Waiting], running: Counter[str], limit: int, now: int
 ) -> Iterator[Waiting]:
-    """Yield the jobs of one lane that may start now, in order."""
+    """Yield the jobs of one lane that may start at `now` (ms since 1970), in order."""
     for job in sorted(jobs, key=lambda job: job.turn):
         if not is_owned(job.lease_until, now) and running[job.account_id] < limit:
             yield job

@@ -98,6 +98,7 @@ class Adjuster(Protocol):
         """Return the adjusted model.
 
         Raises:
+            LeaseLost: another worker owns the run.
             TrainingFailed: the texts or the version were deleted.
         """
         ...
@@ -114,6 +115,7 @@ class Importer(Protocol):
         """Read the archive of an import and return its model.
 
         Raises:
+            LeaseLost: another worker owns the run.
             TrainingFailed: the archive cannot be imported; the message says why.
         """
         ...
@@ -130,6 +132,7 @@ class Learner(Protocol):
         """Train a model, or resume where an earlier Lambda invocation stopped.
 
         Raises:
+            LeaseLost: another worker owns the run.
             TrainingFailed: the dataset cannot be trained; the message says why and what to do.
             TimedOut: the time is up. The progress is saved, and the next invocation resumes.
         """

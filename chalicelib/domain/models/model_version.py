@@ -90,7 +90,7 @@ class SpareVersion:
 
 
 def check_version_capacity(stored: int, more: int, limit: int, oldest: SpareVersion | None) -> None:
-    """Raise TooLarge if the account has no storage left for the version of a new training."""
+    """Raise TooLarge if the account has too few bytes left for the version of a new training."""
     if stored + more <= limit:
         return
     remedy = (

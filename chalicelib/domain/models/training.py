@@ -213,7 +213,10 @@ def is_left_over(
     now_milliseconds: int,
     ended: Mapping[str, int] | None = None,
 ) -> bool:
-    """Return whether a guard entry is stale, because its training has ended or never started."""
+    """Return whether a guard entry is stale, because its training has ended or never started.
+
+    `ended` is when the latest run of each model ended, in milliseconds since 1970.
+    """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # An entry newer than the end of the run belongs to a retraining that is about to be queued.
     is_over = (ended or {}).get(model_id, 0) > moment

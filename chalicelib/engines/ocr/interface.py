@@ -70,7 +70,7 @@ class TextEngine(Protocol):
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
-        """Recognise the text in areas that contain one line each, without detection.
+        """Recognise areas of RGB pixels that contain one line each, without detection.
 
         Returns:
             One line for each area; None where nothing was recognised.

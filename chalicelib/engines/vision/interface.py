@@ -65,7 +65,10 @@ class Extractor(Protocol):
         ...
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
-        """Return the features of one view, float16, shape (row_bytes / 2,)."""
+        """Return the features of one view, float16, shape (row_bytes / 2,).
+
+        `digest` is the 16-byte digest of the image file.
+        """
         ...
 
 
@@ -197,7 +200,10 @@ class TrainedVision(Protocol):
         ...
 
     def predict(self, image: Picture) -> Sequence[Probability | Detection]:
-        """Return the predictions for an image, most probable first."""
+        """Return the predictions for an image, most probable first.
+
+        Boxes are in pixels of the image as displayed, and clipped to it.
+        """
         ...
 
 

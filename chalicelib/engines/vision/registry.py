@@ -49,7 +49,9 @@ def open_training(
     backbones: BackbonePool,
     checkpoint: bytes | None = None,
 ) -> VisionTraining:
-    """Start a training, or resume a saved one.
+    """Start a training, or resume the one whose `save` returned the checkpoint.
+
+    Data and options must be the same whenever a training is resumed.
 
     Raises:
         ValueError: the type is not an image type, which is a bug of the caller.

@@ -117,7 +117,10 @@ def _read_number(value: dict[str, object], side: str) -> float:
 
 
 def turned_box(box: Box, written: Any) -> Box:
-    """Return the smallest upright box around a box that CVAT rotated around its centre."""
+    """Return the smallest upright box around a box that CVAT rotated around its centre.
+
+    `written` is the angle in degrees as in the file; it is ignored if it is not a number.
+    """
     try:
         degrees = float(written)
     except (TypeError, ValueError, OverflowError):
@@ -132,7 +135,7 @@ def turned_box(box: Box, written: Any) -> Box:
 
 
 def fraction_inside(box: Box, width: int, height: int) -> float:
-    """Return the fraction of a box's area that is inside the image, 0 to 1."""
+    """Return the fraction of a box (pixels, size above 0) that is inside the image, 0 to 1."""
     left, top, right, bottom = box.corners
     across = max(0.0, min(right, width) - max(left, 0.0))
     down = max(0.0, min(bottom, height) - max(top, 0.0))
@@ -140,7 +143,7 @@ def fraction_inside(box: Box, width: int, height: int) -> float:
 
 
 def clip_box(box: Box, width: int, height: int) -> Box:
-    """Return the part of a box that is inside the image.
+    """Return the part of a box, in pixels of the displayed image, that is inside the image.
 
     Raises:
         CellFault: the centre of the box is outside the image.

@@ -24,7 +24,11 @@ class MemberImage:
     """Type and size of the image as sent; None if it was not scaled down."""
 
     def placed(self, box: Box, facts: PictureFacts) -> Box:
-        """Return a box clipped to the stored image; raise CellFault if its centre is outside."""
+        """Return a box of the sent image in pixels of the stored image, clipped to it.
+
+        Raises:
+            CellFault: the centre of the box is outside the image.
+        """
         if self.sent is None:
             return clip_box(box, facts.width, facts.height)
         inside = clip_box(box, self.sent.width, self.sent.height)

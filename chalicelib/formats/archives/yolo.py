@@ -76,7 +76,11 @@ def has_label_texts(files: BoxFiles) -> bool:
 
 
 def read_yolo(files: BoxFiles) -> Annotations:
-    """Read the boxes of all images, as fractions of the image size."""
+    """Read the boxes of all images, as fractions of the image size.
+
+    Raises:
+        InvalidUpload: class names are missing, or there are too many boxes or labels.
+    """
     classes = read_classes(files)
     result = Annotations(PLACE, in_fractions=True)
     claimed: dict[int, str] = {}
@@ -98,7 +102,7 @@ def read_yolo(files: BoxFiles) -> Annotations:
 
 
 def read_classes(files: BoxFiles) -> ClassList:
-    """Read the list of classes."""
+    """Read the list of classes; raise InvalidUpload if it is missing, unreadable or ambiguous."""
     lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
     found = [_read_class_list(files, member) for member in lists] or list(_other_lists(files))
     if not found:

@@ -36,7 +36,13 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return the divisor, 1, 2, 4 or 8, for decoding; raise BadRequest above the memory limit."""
+    """Return the divisor, 1, 2, 4 or 8, that leaves `least_side` pixels on the shorter side.
+
+    It is 1 without `least_side`, but larger if the image would exceed `MAX_DECODE_BYTES`.
+
+    Raises:
+        BadRequest: decoding would need too much memory.
+    """
     if jpeg.whole_bytes > MAX_WHOLE_BYTES:
         raise BadRequest(
             f"The image is a progressive JPEG that takes {jpeg.whole_bytes // 1_000_000} MB to "

@@ -22,11 +22,16 @@ _SMALLER = 0.95
 
 
 def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts | None]:
-    """Scale an image down until it is within the limits of bytes and pixels.
+    """Scale an image of at most `MAX_SHRUNK_BYTES` down to `max_bytes` and the pixel limit.
 
     Returns:
         The file itself and None if it is within the limits. Otherwise a JPEG of the image as
             displayed, with transparent parts on white, and type and size of the original.
+
+    Raises:
+        UnsupportedType: the content is not PNG or JPEG.
+        BadRequest: the image is empty, damaged, has over 200,000,000 pixels or is 100 times as long
+            as wide.
     """
     facts = measure_large_picture(content, MAX_SHRUNK_BYTES)
     pixels = facts.width * facts.height

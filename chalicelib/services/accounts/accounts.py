@@ -130,7 +130,12 @@ class AccountService:
     def reset_key(
         self, email: str, overlap_seconds: float = 0, public_pem: str | None = None
     ) -> KeyedAccount:
-        """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`."""
+        """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`.
+
+        Raises:
+            InvalidParameter: the overlap is out of range, or the key is not allowed.
+            NotFound: no active account has this address.
+        """
         _check_range("overlap", overlap_seconds, MAX_TOKEN_SECONDS, "seconds")
         account = self._active(email)
         key, private_pem = _new_key(public_pem)

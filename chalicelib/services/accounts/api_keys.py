@@ -68,7 +68,14 @@ class ApiKeyService:
     def create(
         self, account: Account, name: str, scope: str = ALL, expires_at: str | None = None
     ) -> tuple[ApiKey, str]:
-        """Create an API key; return it and its secret. Raise TooManyApiKeys at the limit."""
+        """Create an API key, with a name of 1 to 64 characters; return it and its secret.
+
+        `expires_at` is in ISO 8601, and UTC unless it has an offset.
+
+        Raises:
+            InvalidParameter: the name, scope or expiry is not allowed.
+            TooManyApiKeys: the account has the maximum number of keys.
+        """
         now = self._clock()
         secret = new_api_secret(os.urandom(SECRET_BYTES))
         key = ApiKey(

@@ -46,6 +46,7 @@ class DeletionService:
         """Start the deletion of a dataset; if it has begun already, return its record.
 
         Raises:
+            DatasetNotFound: the account never had this dataset.
             DatasetInTraining: a model of the dataset is QUEUED or RUNNING.
         """
         deletion = deletion_of(account.account_id, DATASET, str(dataset_id), family)
@@ -81,6 +82,7 @@ class DeletionService:
         """Start the deletion of a model; if it has begun already, return its record.
 
         Raises:
+            ModelNotFound: the account never had this model.
             ModelBusy: the model is QUEUED or RUNNING.
         """
         if STRING_ID.fullmatch(model_id) is None:

@@ -64,7 +64,13 @@ class TraceService:
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Delete what corrections replaced and no reader uses; return the seconds until a retry."""
+        """Delete what corrections replaced and no reader uses.
+
+        Nothing is done if the dataset was deleted, because the deletion removes all of its files.
+
+        Returns:
+            The seconds until the next attempt; 0 if nothing is left to delete.
+        """
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             return 0

@@ -211,7 +211,7 @@ class AdjustmentService:
         return found, len(feedback)
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Adjust the served version of a model."""
+        """Adjust the served version of a model. Errors: see Adjuster."""
         wanted = model.request.adjustment or {}
         found = self._stores.user_texts.get(str(wanted.get("texts")))
         if found is None or not model.version:

@@ -132,7 +132,7 @@ class ImportService:
         ).model
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Read an import's archive, and check its predictions against its sample answers."""
+        """Read an archive, and check predictions against its sample answers. See: Importer."""
         started = time.monotonic()
         with tempfile.TemporaryFile() as file:
             try:

@@ -106,6 +106,7 @@ class TextLearner:
         """Train a model on texts. Vectors are stored, so that another invocation can continue.
 
         Raises:
+            LeaseLost, TimedOut, TrainingFailed: as in Learner.
             EncoderNotInstalled: the files of an encoder are missing.
             PartsSent: other workers compute the vectors.
         """

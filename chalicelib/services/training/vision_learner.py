@@ -145,6 +145,7 @@ class VisionLearner:
         """Train a model on images; start at the latest checkpoint of the run, if there is one.
 
         Raises:
+            LeaseLost, TimedOut, TrainingFailed: as in Learner.
             BackboneNotInstalled: the files of a backbone are missing.
             PartsSent: other workers compute the features.
         """

@@ -44,7 +44,12 @@ class UploadFormService:
         self._clock = clock
 
     def issue(self, account: Account, name: str | None) -> IssuedForm:
-        """Issue a form for one file of an account; raise TooManyOpen if too many are unused."""
+        """Issue a form for one file of an account.
+
+        Raises:
+            InvalidParameter: the name is not allowed.
+            TooManyOpen: the account has too many unused forms.
+        """
         expires_at = self._clock() + timedelta(seconds=UPLOAD_FORM_SECONDS)
         uploaded = UploadedFile(
             account_id=account.account_id,

@@ -78,6 +78,7 @@ class WebhookService:
         """Create a webhook; return it and its secret, which is not shown again.
 
         Raises:
+            InvalidParameter: the URL is not allowed, or an event is unknown.
             TooManyWebhooks: the account has the maximum number of webhooks.
         """
         # Before the host is looked up, which takes time: later attempts at a call have later times.
@@ -97,7 +98,12 @@ class WebhookService:
         )
 
     def change(self, hook: Webhook, fields: HookFields) -> Webhook:
-        """Change a webhook; enabling it or changing its URL ends a pause. Raise WebhookNotFound."""
+        """Change a webhook; enabling it or changing its URL ends a pause.
+
+        Raises:
+            InvalidParameter: the URL is not allowed, or an event is unknown.
+            WebhookNotFound: the webhook was deleted.
+        """
         events = None if fields.events is None else checked_events(fields.events)
         url = None if fields.url is None else self._checked_url(fields.url)
 

@@ -42,7 +42,10 @@ _UNCLAIMED = _UNFINISHED & (DatasetRow.fence == 0)
 
 @translate_errors
 class DatasetStore:
-    """Reads datasets, and changes their state by single conditional writes."""
+    """Reads datasets, and changes their state by single conditional writes.
+
+    Times of arguments are in milliseconds since 1970.
+    """
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()

@@ -47,7 +47,11 @@ class ExampleViews:
         return views
 
     def show_one(self, dataset: Dataset, example: Example) -> ExampleView:
-        """Return one example with label and location; raise LabelNotFound during a deletion."""
+        """Return one example with its label and location.
+
+        Raises:
+            LabelNotFound, DatasetNotFound: the dataset is being deleted.
+        """
         label = self._labels.view(dataset).label(example.label_id)
         if label is None:
             raise LabelNotFound(example.label_id)

@@ -182,7 +182,7 @@ class CapacityStore:
             log.error("capacity_not_counted", error)
 
     def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
-        """Count a presigned form until it is used or expires; raise TooManyOpen at the limit."""
+        """Count a presigned form until it is used or `expires_at` (ms); raise TooManyOpen."""
         entry, forms = f"{upload_id}.{expires_at}", AccountRow.forms
         count = size(forms)
         has_place = forms.does_not_exist() | (count < MAX_FORMS) | forms.contains(entry)

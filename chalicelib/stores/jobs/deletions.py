@@ -157,7 +157,8 @@ class DeletionStore:
     def claim_stale(self, older_than: int) -> list[Deletion]:
         """Return unfinished deletions without a worker, so that the caller sends their jobs again.
 
-        The current time is stored in each row, so that a simultaneous sweep does not return it.
+        `older_than` is in milliseconds since 1970. The current time is stored in each row, so that
+        a simultaneous sweep does not return it.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DeletionRow.nudged_at, older_than, now)

@@ -36,7 +36,10 @@ _KINDS = (None, MODEL)
 
 @translate_errors
 class ExportStore(FileJobStore[Export]):
-    """Reads exports, and changes their state by single conditional writes."""
+    """Reads exports, and changes their state by single conditional writes.
+
+    Times of arguments are in milliseconds since 1970.
+    """
 
     _kinds = _KINDS
 
@@ -62,7 +65,7 @@ class ExportStore(FileJobStore[Export]):
         self._artifacts.put_object(_key(export), file, lambda: self.renew(export))
 
     def finish(self, export: Export, examples: int, size_bytes: int) -> None:
-        """End an export as SUCCEEDED."""
+        """End an export as SUCCEEDED; raise LeaseLost if another worker owns it or it is gone."""
         counts = [ExportRow.examples.set(examples), ExportRow.size_bytes.set(size_bytes)]
         self._end(export, SUCCEEDED, counts)
 

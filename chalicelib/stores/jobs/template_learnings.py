@@ -42,7 +42,7 @@ class LearningStore(FileJobStore[TemplateLearning]):
         return [self._load(row) for row in rows]
 
     def finish(self, learning: TemplateLearning, result: Mapping[str, Any]) -> None:
-        """Store the result of a job, and end it as SUCCEEDED."""
+        """Store a job's result, and end it as SUCCEEDED; raise LeaseLost if it is not owned."""
         self._artifacts.put_json(_result_key(learning), dict(result))
         try:
             self._end(learning, SUCCEEDED)

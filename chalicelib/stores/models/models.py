@@ -40,7 +40,10 @@ _UNCLAIMED = (ModelRow.status == QUEUED) & (ModelRow.nudged_at == ModelRow.creat
 
 @translate_errors
 class ModelStore:
-    """Reads models, and changes their state by single conditional writes."""
+    """Reads models, and changes their state by single conditional writes.
+
+    Times of arguments are in milliseconds since 1970.
+    """
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
@@ -168,7 +171,10 @@ class ModelStore:
         return load_model(row) if refresh(row) and row.lease_owner == token else None
 
     def cancel(self, model: Model) -> bool:
-        """Delete a QUEUED model that no worker owns; return whether it does not exist any more."""
+        """Delete a QUEUED model that no worker owns; return whether it does not exist any more.
+
+        The row stays if SweepService is deleting it, or if another attempt at the call wrote it.
+        """
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
         unowned &= ModelRow.created_at == to_milliseconds(model.created_at)

@@ -49,6 +49,7 @@ class ServedModels:
         """Return a model with one of its stored versions, served or not.
 
         Raises:
+            ModelNotFound: the model does not exist or belongs to another account.
             NotFound: the version is not stored; the message names the stored versions.
         """
         if model_id in PREBUILT:

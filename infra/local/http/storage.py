@@ -119,7 +119,12 @@ class Storage:
     def _pass(
         self, request: StorageRequest, environ: dict[str, Any], start_response: Respond
     ) -> Iterable[bytes]:
-        """Pass a presigned request to the storage."""
+        """Pass a presigned request to the storage.
+
+        Raises:
+            Refused: the request is not presigned, or its signature does not allow it.
+            OSError, HTTPException: the storage does not answer.
+        """
         if request.method == "OPTIONS":
             return self._preflight(environ, start_response)
         if "authorization" in request.headers:

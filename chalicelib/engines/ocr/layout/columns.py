@@ -99,7 +99,7 @@ Row = list[Piece]
 def level_pieces(
     lines: Sequence[TextLine], slope: float, *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Piece]:
-    """Rotate the runs of a page so that its lines are horizontal, and split them at wide gaps.
+    """Rotate runs by `slope`, in radians, so that lines are horizontal; split them at wide gaps.
 
     Boxes of a text layer (`is_exact`) are as high as the font, and none crosses a gutter. Others
     are as high as the ink, and are extended to the height of a capital and the depth of a

@@ -277,7 +277,10 @@ _LEAST_GROWN_SIDE = 5.0
 
 
 def text_rectangles(values: Singles) -> list[Rectangle]:
-    """Return rectangles, at most MOST_BOXES, around lines in text probabilities (height, width)."""
+    """Return at most MOST_BOXES rectangles, in pixels, around lines in a map of probabilities.
+
+    The map is float32, shape (height, width).
+    """
     pieces = groups_of(_grown_by_one(values > _TEXT))
     found = []
     for index in pieces.largest(_LEAST_SIDE, MOST_BOXES):

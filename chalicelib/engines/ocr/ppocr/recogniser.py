@@ -130,7 +130,9 @@ class Recogniser:
         return [readings[index] for index in range(len(widths))]
 
     def score(self, crop: Image.Image, letters: str, check: CancelCheck) -> Singles:
-        """Return the probabilities of letters along a crop. See: ScoringEngine.
+        """Return the probabilities of letters along a crop, RGB, HEIGHT pixels high.
+
+        See: ScoringEngine. A crop wider than LONGEST is compressed.
 
         Returns:
             The probabilities, shape (steps, 1 + letters): the blank, then each letter. Steps of

@@ -57,10 +57,9 @@ class StructureModel:
         self._tokens = tuple(tokens)
 
     def grid(self, pixels: Pixels, origin: tuple[float, float] = (0.0, 0.0)) -> TableGrid:
-        """Return the predicted slots of the table in an image.
+        """Return the predicted slots of the table in RGB pixels, each around the text of a cell.
 
-        Returns:
-            The predicted area of each cell's text; without slots if the network finds no table.
+        They are on the page, where the image begins at `origin`; none if no table is found.
         """
         names = [output.name for output in self._session.get_outputs()]
         places, tokens = self._session.run(names, {"x": _picture(pixels)})

@@ -52,6 +52,9 @@ class Tesseract:
 
         The program reads only upright text. If the result is not plausible, the page is read in the
         other three directions too.
+
+        Raises:
+            OcrNotInstalled, TesseractFailed, TimedOut: see Caller.
         """
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:

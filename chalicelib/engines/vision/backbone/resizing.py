@@ -63,7 +63,7 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
 
 
 def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
-    """Scale a view to a square; proportions change, but nothing is cut off."""
+    """Scale a view to a square of `side` pixels; proportions change, but nothing is cut off."""
     view = view or Augmentation()
     height, width = pixels.shape[:2]
     left, top, right, bottom = view.crop

@@ -40,6 +40,8 @@ def split_images(
 ) -> ImageSplit:
     """Split images by label, in an order that depends on `keys` and the seed.
 
+    `split_ratio` is the fraction to train on; 1 holds nothing out.
+
     A label with too few images to hold one out is trained on but not tested.
     """
     ranks = shuffled_ranks(keys, seed)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def iou(left: Doubles, right: Doubles) -> Doubles:
     """Return the intersection over union of each pair of boxes, 0 to 1, shape (n, m).
 
-    It is 0 for boxes without area.
+    The boxes have the shapes (n, 4) and (m, 4). It is 0 for boxes without area.
     """
     low = np.maximum(left[:, None, :2], right[None, :, :2])
     high = np.minimum(left[:, None, 2:], right[None, :, 2:])

@@ -68,7 +68,7 @@ class TrainedDetector:
         return self._model.backbones
 
     def predict(self, image: Picture) -> Sequence[Detection]:
-        """Return objects with a probability of at least 5 %, most probable first."""
+        """Return objects of at least 5 %, most probable first, in pixels of the displayed image."""
         found = answer(
             merged([*self._dense(image), *self._proposed(image)]),
             self._rules,

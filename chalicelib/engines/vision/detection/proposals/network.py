@@ -49,7 +49,7 @@ class Proposals:
 
 
 def propose(backbones: BackbonePool, image: Picture) -> Proposals:
-    """Return at most 100 boxes of an image with their features."""
+    """Return at most 100 boxes of an image, `SIDE` or more pixels high and wide, with features."""
     view = ImageView()
     outputs = backbones.get(NANODET).run(render(image.pixels, view)[None], _OUTPUTS)
     levels = len(CELLS)

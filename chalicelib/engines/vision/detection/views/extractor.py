@@ -99,7 +99,7 @@ class RetailExtractor(DetectionExtractor):
 
 
 def render(pixels: Pixels, view: ImageView) -> Pixels:
-    """Draw a view as an image, RGB, uint8, shape (416, 416, 3)."""
+    """Draw a view of RGB pixels, origin at the top left, as RGB, uint8, shape (416, 416, 3)."""
     height, width = pixels.shape[:2]
     left, top, right, bottom = view.source
     target = view.target
