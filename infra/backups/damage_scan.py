@@ -25,7 +25,11 @@ class DamageScan:
         may_exceed: bool = True,
         must_end: Callable[[], bool] = lambda: False,
     ) -> list[str]:
-        """Check the next pieces; return a message for each damaged one."""
+        """Check the next pieces; return a message for each damaged one.
+
+        No piece is started after `most_seconds`. The first may have more than `most_bytes` if
+        `may_exceed`; `must_end` stops also within a piece.
+        """
         ended, left, damages = time.monotonic() + most_seconds, most_bytes, []
         names = self._folder.named_pieces()
         self._turns = {name: turn for name, turn in self._turns.items() if name in names}

@@ -68,7 +68,10 @@ class Service:
         seconds: float,
         report: Callable[[dict[str, Any]], object] = lambda _: None,
     ) -> dict[str, Any]:
-        """Read a record until it is final; raise CallFailed if it does not change for too long."""
+        """Read a record until it is final; raise CallFailed if it does not change for too long.
+
+        It may be unchanged for `seconds`. Changes are reported at most every 10 seconds.
+        """
         before: dict[str, Any] = {}
         changed = reported = time.monotonic()
         while not is_final(record := self.get(path)):

@@ -76,7 +76,10 @@ def looks_like_zip(head: bytes) -> bool:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Describe a file that is not a zip archive; "" for programs, which may be archives."""
+    """Describe a file that is not a zip archive; "" for programs, which may be archives.
+
+    The first 4,096 bytes of the file are enough.
+    """
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
     known = next((name for start, name in _OTHERS if head.startswith(start)), "")
@@ -176,7 +179,7 @@ class ZipArchive:
     def chunks(
         self, member: ZipMember, limit: int, remedy: str = "make it smaller."
     ) -> Iterator[bytes]:
-        """Yield the content of a file in chunks. Its CRC is checked only after the last chunk.
+        """Yield the content in chunks of at most 64 KiB. Its CRC is checked after the last one.
 
         Raises:
             MemberProblem: the file cannot be used.

@@ -205,6 +205,8 @@ class PdfDocument:
     ) -> None:
         """Open a PDF and count its pages.
 
+        Opening it, and reading each page, may take `page_seconds` of processor time.
+
         Raises:
             BadRequest: the document cannot be read, is encrypted, or has no or too many pages.
             MachineBusy: other work leaves no processor time.

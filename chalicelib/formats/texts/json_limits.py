@@ -18,7 +18,10 @@ _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def is_too_deep(text: str | bytes) -> bool:
-    """Return whether JSON is nested more deeply than MAX_DEPTH, in linear time."""
+    """Return whether JSON is nested more deeply than MAX_DEPTH, in linear time.
+
+    Invalid JSON is checked up to its first error.
+    """
     if isinstance(text, bytes):
         # In UTF-8 no byte of a longer character looks like a quote or a bracket.
         text = text.decode("latin-1")

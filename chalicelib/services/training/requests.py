@@ -91,6 +91,8 @@ class TrainingService:
     ) -> ModelView:
         """Queue the training of a new model.
 
+        Uploaded texts must be read in `seconds`, or in the maximum time if it is 0.
+
         Raises:
             BadRequest: a field is not allowed, or there are too few examples.
             Conflict: the dataset is not available, or the profile is not installed.

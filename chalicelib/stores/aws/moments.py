@@ -1,7 +1,7 @@
 """Conditions on stored times that stay correct after the machine's clock was set back.
 
 While a clock is wrong, rows can get times that are hours ahead. Each condition has an upper limit,
-so that such a time does not block a job for hours.
+so that such a time does not block a job for hours. Times are in milliseconds since 1970.
 """
 
 from __future__ import annotations

@@ -132,7 +132,10 @@ class _TimedSocket:
 def open_socket(
     address: str, location: Location, tls: ssl.SSLContext | None, limit: float
 ) -> socket.socket:
-    """Connect to an IP address; raise OSError for failures and invalid certificates."""
+    """Connect to an IP address; raise OSError for failures and invalid certificates.
+
+    Connecting, and then the TLS handshake, may take `limit` seconds each.
+    """
     plain = socket.create_connection((address, location.port), timeout=limit)
     if tls is None:
         return plain

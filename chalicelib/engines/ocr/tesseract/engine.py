@@ -71,7 +71,7 @@ class Tesseract:
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
-        """Recognise areas that contain one line each. See: TextEngine."""
+        """Recognise areas that contain one line each. See: TextEngine; errors as of `read`."""
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
             return (None,) * len(quads)

@@ -87,7 +87,10 @@ def _features(maps: list[Singles], boxes: Doubles, scores: Singles) -> Singles:
 
 
 def pool_boxes(values: Singles, boxes: Doubles) -> Doubles:
-    """Return means of a feature map in boxes (view pixels), float64, shape (boxes, channels)."""
+    """Return means of a map (channels, cells, cells) in boxes, float64, (boxes, channels).
+
+    The boxes are left, top, right, bottom in pixels of the view.
+    """
     channels, cells, _ = values.shape
     # Sums over everything left of and above a point make the mean of any box four look-ups.
     sums = np.zeros((cells + 1, cells + 1, channels))
