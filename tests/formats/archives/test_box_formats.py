@@ -155,6 +155,22 @@ def test_a_table_of_sizes_is_read_after_its_refusal_is_followed() -> None:
     assert {(item.name, item.label, item.box) for item in scan.items} == TRUTH
 
 
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("filename,width,height,class,x,y\n", "{name},96,96,cat,{at},9\n"),
+        ("filename,x,y,class,width,height\n", "{name},{at},9,cat,96,96\n"),
+        ("", "{name},1{at},2{at},5{at},6{at},0.8\n"),
+    ],
+)
+def test_a_table_of_points_or_scores_is_not_one_of_boxes(header: str, row: str) -> None:
+    """An image's size next to a point is no box, and a score is no class."""
+    rows = (row.format(name=f"images/scene-{at}.jpg", at=at) for at in range(6))
+
+    with pytest.raises(InvalidUpload):
+        _scan({**PICTURES, "annotations.csv": (header + "".join(rows)).encode()})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_boxes_are_read_to_the_pixel(kind: str) -> None:
     """Boxes are read exactly, whether they are written in pixels or fractions."""

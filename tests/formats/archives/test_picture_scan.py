@@ -92,6 +92,20 @@ def test_label_is_the_parent_folder_at_any_depth() -> None:
     assert shelf.checks == 3
 
 
+@pytest.mark.parametrize(
+    ("folders", "words"),
+    [
+        (("cat/images", "dog/images"), "Folders such as cat hold folders of the same names"),
+        (("images", "photos"), "All images are in folders such as images."),
+    ],
+)
+def test_remedy_for_labels_that_are_no_names(folders: tuple[str, ...], words: str) -> None:
+    """Images move up if the labels are above folders such as `images`; else a table names them."""
+    scan, _ = _scan({f"{folder}/{at}.png": draw(salt=at) for at, folder in enumerate(folders)})
+
+    assert words in {warning.code: warning.message for warning in scan.warnings}["splitFolders"]
+
+
 @pytest.mark.parametrize("type_", ["image", "image-multi-label"])
 def test_same_picture_under_several_labels(type_: str) -> None:
     """Equal bytes in several folders are one image with several labels, stored once."""

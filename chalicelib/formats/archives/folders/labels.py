@@ -120,7 +120,7 @@ class FolderLabels:
         if self._tables.labels:
             places = self._read
             message = "Labels were read from the label table; folders such as train are not labels."
-        elif self._are_unnamed:
+        elif self._unread or (self._are_unnamed and not self._splits.repeating):
             table = show_path(self._unread[0].path) if self._unread else "another file"
             message = (
                 f"All images are in folders such as images. If {table} holds their labels, rename "

@@ -280,7 +280,9 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
             next(filter(names.__contains__, known), "") for known in (_FILE_NAMES, _LABEL_NAMES)
         )
         columns = _CORNERS if set(_CORNERS) <= set(names) else _SIDES
-        if not file or not label or not set(columns) <= set(names):
+        # Elsewhere, width and height are those of the image, and x and y a point.
+        is_box = columns == _CORNERS or f",{','.join(_SIDES)}," in f",{','.join(names)},"
+        if not file or not label or not is_box:
             raise _WrongFormat(
                 f"it does not have the columns filename, class, {', '.join(_CORNERS)}"
             )
@@ -312,8 +314,9 @@ def _is_headless(lines: list[list[str]]) -> bool:
         return False
     # A class that is a number repeats more than the numbers of boxes do.
     whole = (line for line in lines if len(line) == len(kinds))
-    counts = [len({*column}) for column in zip(*whole, strict=True)]
-    return kinds[-1] or counts[-1] < min(counts[1:-1])
+    *numbers, classes = ({*column} for column in zip(*whole, strict=True))
+    are_whole = all(name.strip().isdecimal() for name in classes)
+    return kinds[-1] or (are_whole and len(classes) < min(map(len, numbers[1:])))
 
 
 def is_box_table(text: str) -> bool:
