@@ -146,7 +146,8 @@ def _read_elements(window: _Window) -> Iterator[object]:
         return
     for number in count(1):
         if not window.peek():
-            raise window.error("the array is not closed; write ] at its end")
+            place = "in place of the comma at its end" if number > 1 else "at its end"
+            raise window.error(f"the array is not closed; write ] {place}")
         yield window.read_value(
             number, "write ] in its place and in place of the comma before it, or export again"
         )

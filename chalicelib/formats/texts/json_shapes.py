@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ TEXT_KEYS = ("text", "document", "utterance")
 LABEL_KEYS = ("label", "intent", "sentiment")
 _REMEDY = 'Send an array, or one object a line, of {"text": "…", "label": "…"}.'
 _ANSWERS = frozenset({"accept", "reject", "ignore"})
+# Fraction of different values in a member of texts. Few texts repeat, but authors and sources do.
+_MOSTLY = 0.8
 # Ends of prompts and starts of completions in files for fine-tuning language models.
 _PROMPT_ENDS = ("\n\n###\n\n", "\n\n->", " ->")
 
@@ -53,8 +55,16 @@ class ObjectShape:
         return self.read(self, value)
 
 
-def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
-    """Decide by the first object how to read all; raise InvalidUpload if its text is missing."""
+def find_shape(
+    value: object, options: ReadingOptions, following: Iterable[object] = ()
+) -> ObjectShape:
+    """Decide by the first object how to read all; raise InvalidUpload if its text is missing.
+
+    Args:
+        value: The first object.
+        options: The requested members.
+        following: Further objects, which confirm a member with an unknown name.
+    """
     if not isinstance(value, Mapping):
         raise InvalidUpload(f"The JSON has the wrong shape: {name_kind(value)} first. {_REMEDY}")
     if options.text_column or options.label_column:
@@ -68,7 +78,7 @@ def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
         return ObjectShape(read=_read_prodigy)
     if "source" in value and value.keys().isdisjoint(TEXT_KEYS) and _find_classes(value):
         return ObjectShape(read=_read_manifest)
-    return _named_shape(value)
+    return _named_shape(value, following)
 
 
 def name_kind(value: object) -> str:
@@ -81,14 +91,15 @@ def name_kind(value: object) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
 
 
-def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
+def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> ObjectShape:
     """Choose members by their names. Other documented names are also accepted in later objects."""
     names = list(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
     has_text, has_label = (any(key in value for key in keys) for keys in (TEXT_KEYS, LABEL_KEYS))
-    others = [] if has_text or texts else _find_texts(value, {*LABEL_KEYS, *labels})
-    is_guessed = len(others) == 1
+    taken = {*LABEL_KEYS, *labels}
+    others = [] if has_text or texts else _find_texts(value, taken)
+    is_guessed = len(others) == 1 and _is_only_text(others[0], taken, [value, *following])
     texts = others if is_guessed else texts
     if not (has_text or has_label) and not (texts and labels):
         shown = (", ".join(str(key)[:40] for key in names[:5]) or "no members").encode(
@@ -122,6 +133,24 @@ def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
         for key, cell in value.items()
         if isinstance(cell, str) and key not in taken and not is_code(cell.strip())
     ]
+
+
+def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool:
+    """Return whether a member is a text in all objects, mostly distinct, next to no other text.
+
+    A source or an author is in all objects too, and the first may lack its empty text.
+    """
+    values = [value for value in objects if isinstance(value, Mapping)]
+    texts = {value[name] for value in values if isinstance(value.get(name), str)}
+    return len(texts) >= _MOSTLY * len(values) and all(
+        isinstance(value.get(name), str)
+        and not _find_texts(value, {*taken, name})
+        and not any(
+            value[key] and isinstance(value[key], list | dict) for key in value.keys() - taken
+        )
+        and not find_named_columns(list(value)).texts
+        for value in values
+    )
 
 
 def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectShape:

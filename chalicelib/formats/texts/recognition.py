@@ -7,8 +7,10 @@ request field to choose one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import BinaryIO
 
 from chalicelib.domain.datasets.upload_format import (
@@ -42,7 +44,8 @@ from chalicelib.formats.texts.text_table import TextTable
 
 _HEAD_CHARACTERS = 4096
 _FASTTEXT_LABEL = "__label__"
-_NOTHING = object()
+# Values by which the members of JSON objects are found.
+_HEAD_VALUES = 20
 
 
 def recognise(
@@ -128,12 +131,12 @@ def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions)
     with open_text(file, layout.encoding) as stream:
         kind = JSON if stream.read(_HEAD_CHARACTERS).lstrip().startswith("[") else JSONL
     with open_text(file, layout.encoding) as stream:
-        first = next(iter(read_values(stream)), _NOTHING)
-    if first is _NOTHING:
+        head = _read_head(read_values(stream))
+    if not head:
         return replace(layout, kind=kind)
     layout = replace(layout, kind=kind)
     try:
-        shape = find_shape(first, options)
+        shape = find_shape(head[0], options, head[1:])
     except InvalidUpload as refusal:
         with suppress(InvalidUpload):  # a later value is broken
             refusal.preview = preview_json(file, layout, {})
@@ -150,3 +153,12 @@ def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions)
             "is a text. Send 'textColumn' to be sure.",
         )
     return replace(layout, kind=kind if shape.kind == JSON else shape.kind, shape=shape)
+
+
+def _read_head(values: Iterator[object]) -> list[object]:
+    """Return the first values of JSON; raise InvalidUpload if the first of them is broken."""
+    head = list(islice(values, 1))
+    with suppress(InvalidUpload):
+        for value in islice(values, _HEAD_VALUES - 1):
+            head += [value]
+    return head

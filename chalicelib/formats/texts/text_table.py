@@ -14,6 +14,7 @@ from chalicelib.formats.texts.columns.names import (
     Columns,
     find_documented_columns,
     find_named_columns,
+    split_columns,
 )
 from chalicelib.formats.texts.columns.ranking import ColumnProfile, profile_columns
 from chalicelib.formats.texts.delimited import Record, drop_empty_end, read_records
@@ -168,13 +169,22 @@ class TextTable:
         The number of a class, such as 1 in the first row, must not be taken for a requested
         position. The row is data if it has more than numbers and a cell occurs below in its column.
         """
-        asked = options.text_column + options.label_column
-        if options.header or not any(map(str.isdecimal, asked)) or all(map(str.isdecimal, names)):
+        columns = (*split_columns(names, options.text_column), options.label_column)
+        asked = {column for column in columns if column}
+        numbers = set(filter(str.isdecimal, asked))
+        if options.header or not numbers:
             return names
-        is_data = options.header is False or any(
-            name in found.values for name, found in zip(names, self.profiles(names), strict=True)
-        )
-        return ["" if name.isdecimal() and is_data else name for name in names]
+        if options.header is None and not self._is_data(names, asked):
+            return names
+        return ["" if name in numbers else name for name in names]
+
+    def _is_data(self, names: list[str], asked: set[str]) -> bool:
+        """Return whether the first row is data. It has names if a request is not a position."""
+        are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
+        if not are_positions or all(map(str.isdecimal, names)):
+            return False
+        profiles = self.profiles(names)
+        return any(name in found.values for name, found in zip(names, profiles, strict=True))
 
 
 def _count_around(sample: list[list[str]]) -> int:

@@ -35,8 +35,10 @@ from chalicelib.formats.texts.columns.names import (
 from chalicelib.formats.texts.columns.predicting import MAX_COMPARED, find_predicted
 from chalicelib.formats.texts.columns.ranking import (
     ColumnProfile,
+    are_numbered,
     describe_columns,
     find_likely,
+    is_code,
     is_group_row,
     looks_like_names,
 )
@@ -134,7 +136,7 @@ class ColumnFinder:
                 return frozenset(titles)
             elif sum(map(bool, names)) < least:
                 titles.append(number)
-            elif is_group_row(names, [cells for _, cells in rows[at + 1 :]]):
+            elif (titles or len(names) > 2) and is_group_row(names, [c for _, c in rows[at + 1 :]]):
                 return frozenset({*titles, number})
             else:
                 # A row below titles may name the columns; find_columns decides. In a csv of two
@@ -187,7 +189,8 @@ class ColumnFinder:
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip further header rows below the header, which survey tools write.
 
-        They have no number, date or address in columns where all other rows have one.
+        They have no number, date or address in columns where all other rows have one, or
+        identifiers that number the columns, such as QID1, QID2.
         """
         # A column behind the last name has no profile.
         if not self._layout.header or len(names) == 2 or max(self._layout.positions) >= len(names):
@@ -198,9 +201,12 @@ class ColumnFinder:
         labels = profiles[label_at].values
 
         def is_second(row: tuple[int, list[str]]) -> bool:
-            label = "".join(row[1][label_at : label_at + 1]).strip()
-            return labels[label] <= 1 and not any(
-                profiles[at].holds_code(row[1][at].strip()) for at in coded if at < len(row[1])
+            cells = [cell.strip() for cell in row[1]]
+            named = ["".join(cells[at : at + 1]) for at in self._layout.positions]
+            return labels["".join(cells[label_at : label_at + 1])] <= 1 and not any(
+                is_code(cells[at]) and not are_numbered(cells[at], *named)
+                for at in coded
+                if at < len(cells)
             )
 
         below = islice(self._table.rows(), _MOST_HEADERS)

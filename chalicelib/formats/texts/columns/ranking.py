@@ -251,6 +251,12 @@ def is_code(value: str) -> bool:
     return digits > 0 and (letters == 0 or _count_words(value) < 2 or digits >= letters / 2)
 
 
+def are_numbered(*cells: str) -> bool:
+    """Return whether cells are identifiers that differ from their first digit on, as QID1, QID2."""
+    starts = {re.split(r"\d", cell, maxsplit=1)[0] for cell in cells}
+    return len(starts) == 1 and any(map(str.isalpha, starts.pop())) and all(map(is_code, cells))
+
+
 def _count_words(value: str) -> int:
     """Return the number of words. Two characters of Chinese, Japanese or Korean are one word."""
     return len(value.split()) + len(_WIDE.findall(value)) // 2

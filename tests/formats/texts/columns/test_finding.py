@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -147,6 +149,16 @@ def test_group_names_above_two_columns_are_left_out() -> None:
     assert found.kept_by_label == {"post": 10, "shop": 10}
 
 
+def test_a_row_below_two_equal_cells_is_an_example() -> None:
+    """Two equal cells in the first row are a group name above column names only below a title."""
+    rows = [("refund", "refund"), ("card lost", "lost")]
+    rows += [(f"parcel {at} is late", ("post", "shop")[at % 2]) for at in range(20)]
+
+    found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False))
+
+    assert found.kept_by_label["lost"] == 1
+
+
 def test_identifiers_in_a_column_of_numbers_are_a_further_header() -> None:
     """The third header row of a survey has identifiers where the answers have numbers."""
     rows = [("Q1", "Q2", "Q3"), ("Your message", "Team", "Score")]
@@ -178,6 +190,15 @@ def test_a_position_is_not_the_number_in_the_first_row(first: int, header: bool 
     found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
 
     assert found.kept_by_label == {str(number): 10 for number in range(4)}
+
+
+def test_no_number_of_a_table_without_header_is_a_name() -> None:
+    """With header=false, a position beyond the table is refused, also if the first row has it."""
+    rows = [(str(5 + at % 2), "x", f"parcel {at} is late") for at in range(40)]
+    options = ReadingOptions(text_column="3", label_column="5", header=False)
+
+    with pytest.raises(InvalidUpload, match="no such column"):
+        scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
 
 
 def test_a_number_that_occurs_only_in_the_first_row_names_its_column() -> None:
@@ -221,3 +242,66 @@ def test_sheets_count_from_one() -> None:
 
     with pytest.raises(InvalidUpload, match="the workbook has the sheets 'May'"):
         scan(io.BytesIO(content), ScanRules("en", is_sentiment=False, options=options))
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "text"),
+    [
+        (("text", "0", "1", "2"), "01", "text"),
+        (("note", "2023", "2024", "Other"), ("Other", "x"), "1"),
+    ],
+)
+def test_a_name_in_the_request_says_that_numbers_are_names_too(
+    header: tuple[str, ...], cells: Sequence[str], text: str
+) -> None:
+    """A column named by a number is read by its name, also if the first row's cells occur below."""
+    rows = [header]
+    rows += [(f"parcel {at} is late", *(cells[at >> n & 1] for n in range(3))) for at in range(40)]
+    at = 3 if text == "text" else 2
+    options = ReadingOptions(text_column=text, label_column=header[at])
+
+    found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
+
+    assert (found.layout.label_at, found.kept) == (at, 40)
+
+
+@pytest.mark.parametrize("orders", [("N26",), ("B-102", "B-103")])
+def test_first_examples_with_another_kind_of_number_are_kept(orders: tuple[str, ...]) -> None:
+    """Examples with a label of their own and an order such as B-102 are no further header."""
+    rows = [("message", "category", "order")]
+    rows += [(f"where {order} is", f"lost {at}", order) for at, order in enumerate(orders)]
+    rows += [(f"parcel {at} is late", ("post", "shop")[at % 2], str(at + 99)) for at in range(40)]
+
+    found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False))
+
+    assert found.kept == 40 + len(orders)
+
+
+def _objects(**more: list[Any]) -> io.BytesIO:
+    """Return JSON lines with a label and further members; None stands for a missing member."""
+    rows = ({name: cells[at % len(cells)] for name, cells in more.items()} for at in range(40))
+    lines = (
+        {"label": "ab"[at % 2], **{name: cell for name, cell in row.items() if cell is not None}}
+        for at, row in enumerate(rows)
+    )
+    return io.BytesIO("\n".join(map(json.dumps, lines)).encode())
+
+
+_SOURCES = [f"shop of {name}" for name in (f"Ann{'n' * at}" for at in range(40))]
+_CALLS = [f"call {at} again" for at in range(40)]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"country": _SOURCES, "message": [None, *_CALLS[1:]]},
+        {"country": _SOURCES, "said": [None, *_CALLS[1:]]},
+        {"country": _SOURCES, "said": [{"body": call} for call in _CALLS]},
+        {"country": _SOURCES[:4], "said": [None] * 40},
+        {"country": [*_SOURCES[:3], None]},
+    ],
+)
+def test_a_source_or_an_author_is_not_the_text(members: dict[str, list[Any]]) -> None:
+    """Objects are refused if their only text may be another one than the text of the example."""
+    with pytest.raises(InvalidUpload):
+        scan(_objects(**members), ScanRules("en", is_sentiment=False))
