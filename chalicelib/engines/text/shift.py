@@ -88,8 +88,8 @@ def add_margin(
     # The held-out part must not influence the rejector that it is evaluated with.
     is_trained = np.isin(plan.layout.order[found.rows], chosen.examples[chosen.is_trained])
     every, rates = np.ones(len(found.rows), bool), (rate, _most_lost(plan))
-    served = _for_users(fitted.served, found, background, rates, every)
-    metric = _for_users(fitted.metric, found, background, rates, is_trained)
+    served = _for_users(fitted.served, found, (usual, background), rates, every)
+    metric = _for_users(fitted.metric, found, (usual, background), rates, is_trained)
     clusters, labels = found.signals[~found.is_foreign], found.signals[found.is_foreign]
     withheld = WithheldScores(scores(clusters), scores(labels))
     rejectors = replace(fitted, served=served, metric=metric, withheld=withheld)
@@ -124,7 +124,7 @@ def _most_lost(plan: FitPlan) -> float:
 def _for_users(
     rejector: Rejector,
     found: _Withheld,
-    background: Doubles,
+    reference: tuple[Doubles, Doubles],
     rates: tuple[float, float],
     rows: Bools,
 ) -> Rejector:
@@ -133,21 +133,26 @@ def _for_users(
     Args:
         rejector: the rejector.
         found: signals of withheld texts.
-        background: scaled signals of the background texts, float64, shape (m, 3).
+        reference: scaled signals of the examples out of fold and of the background texts,
+            float64, shapes (texts, 3) and (m, 3).
         rates: fraction of in-domain texts that may be rejected, and the largest fraction of the
             rejected texts of withheld labels that may be accepted instead.
         rows: which of the withheld texts count.
     """
     is_known = rows & ~found.is_foreign
+    usual, background = reference
     known, foreign = found.scores[is_known], found.scores[rows & found.is_foreign]
     if not len(known) or not len(foreign):
         return rejector
     rate, lost = rates
     cautious = float(np.quantile(known, min(_TOLERATED * rate, 1.0)))
     least = float(np.quantile(foreign, (1.0 - lost) * (foreign < rejector.threshold).mean()))
+    # Half of the texts as they are, half as if their wording were new: users send both kinds.
+    rows_known = found.rows[is_known]
+    inside = np.where(rows_known[:, None] % 2, usual[rows_known], found.signals[is_known])
     return replace(
         rejector,
-        scale=replace(rejector.scale, trust=fit_trust(found.signals[is_known], background)),
+        scale=replace(rejector.scale, trust=fit_trust(inside, background)),
         threshold=min(rejector.threshold, round_threshold(max(cautious, least))),
     )
 
