@@ -33,7 +33,10 @@ def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> 
         # Such a model splits texts into sentences, which ONNX has no operator for.
         return "it was trained on long texts, which it splits into sentences"
     if any(name == WORDS for name, *_ in (header or {}).get("encoders") or ()):
-        return "it reads the spelling of words, which ONNX has no operator for"
+        return (
+            "it reads the spelling of words, which ONNX has no operator for (a training with "
+            "'trainParams.profile' does not use it)"
+        )
     return None
 
 

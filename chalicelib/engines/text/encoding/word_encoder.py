@@ -7,10 +7,10 @@ names in them, as commands do, it distinguishes labels better than networks do.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
+from unicodedata import category, normalize
 from zlib import crc32
 
 import numpy as np
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Singles
 
 _DIMENSIONS = 1_024
-_WORD = re.compile(r"\w+|[^\w\s]")
 _PART_LENGTHS = 3, 4, 5
 # A word has several parts, so each counts less than the word.
 _PART_WEIGHT = 0.4
@@ -40,12 +39,25 @@ class WordEncoder(OnnxEncoder):
 
     def encode_one(self, text: str) -> Singles:
         """Return the vector of a clean text, float32, shape (1024,), of length 1."""
-        words = ["^", *_WORD.findall(text.casefold()), "$"]
+        words = ["^", *_words(normalize("NFC", text.casefold())), "$"]
         whole = {*words[1:-1], *map(" ".join, pairwise(words))}
         sums = _signs(whole) + np.float32(_PART_WEIGHT) * _signs(set(_parts(words[1:-1])))
         # Opposite signs may cancel each other.
         length = np.sqrt(np.add.reduce(sums * sums)) or np.float32(1.0)
         return np.asarray(sums / length, np.float32)
+
+
+def _words(text: str) -> Iterator[str]:
+    """Yield the words of a text, with vowel signs and accents, and each other character."""
+    for is_word, run in groupby(text, _is_of_word):
+        if is_word:
+            yield "".join(run)
+        else:
+            yield from (character for character in run if not character.isspace())
+
+
+def _is_of_word(character: str) -> bool:
+    return category(character)[0] in "LMN" or character == "_"
 
 
 def _parts(words: Sequence[str]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -46,6 +47,15 @@ def test_odd_texts_have_vectors_of_length_1(encoder, text: str) -> None:
 
     assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
     assert np.array_equal(encoder.encode(["other", text])[1], vector)
+
+
+@pytest.mark.parametrize("word", ["हिन्दी", "ที่นี่", "cafe\u0301", "שָׁלוֹם"])
+def test_vowel_signs_belong_to_their_word(encoder, word: str) -> None:
+    """A word with vowel signs or accents is one word, however its accents are encoded."""
+    one, composed, letters = encoder.encode([word, normalize("NFC", word), " ".join(word)])
+
+    assert np.array_equal(one, composed)
+    assert one @ letters < 0.5
 
 
 def test_vectors_keep_their_version(encoder) -> None:
