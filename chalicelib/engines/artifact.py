@@ -51,7 +51,12 @@ class Artifact:
 
 
 def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """Write arrays and header as one npz archive."""
+    """Write arrays and header as one npz archive.
+
+    Args:
+        header: JSON members, including `kind` and `version` of the artifact.
+        arrays: arrays by name, any numeric type and shape.
+    """
     import numpy as np
 
     # Sorted, because equal models must give equal bytes.
@@ -72,7 +77,13 @@ def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
 
 
 def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Artifact:
-    """Read an archive written by `dump`, of `version` or, if given, from `oldest` on.
+    """Read an archive written by `dump`.
+
+    Args:
+        data: the bytes.
+        kind: the kind that is expected.
+        version: the version that is expected.
+        oldest: the oldest version that is accepted; None accepts only `version`.
 
     Raises:
         ArtifactError: damaged bytes, another kind, or another version.
@@ -96,7 +107,14 @@ def read(
     build: Callable[[Artifact], Model],
     oldest: int | None = None,
 ) -> Model:
-    """Read an archive as `load` does, and build a model, which may raise KeyError or TypeError.
+    """Read an archive written by `dump`, and build a model from it.
+
+    Args:
+        data: the bytes.
+        kind: the kind that is expected.
+        version: the version that is expected.
+        build: builds the model; may raise KeyError or TypeError for a missing or wrong part.
+        oldest: the oldest version that is accepted; None accepts only `version`.
 
     Raises:
         ArtifactError: damaged bytes, another kind, another version, or a part is missing.
@@ -109,7 +127,11 @@ def read(
 
 
 def read_parts(data: bytes) -> Artifact:
-    """Read header and arrays of any archive; raise ArtifactError if it is damaged."""
+    """Read the header and the arrays of an archive of any kind and version.
+
+    Raises:
+        ArtifactError: the bytes are damaged or not an artifact.
+    """
     members = _read_members(data)
     return Artifact(read_header(members.pop(_HEADER, None)), members)
 
@@ -126,7 +148,11 @@ def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def read_kind(data: bytes) -> str:
-    """Return the kind in an archive's header or ""; raise ArtifactError if it is damaged."""
+    """Return the kind in an archive's header; an empty string if it has none.
+
+    Raises:
+        ArtifactError: the archive is damaged.
+    """
     header = read_header(_read_members(data, {_HEADER}).get(_HEADER))
     return str(header.get("kind", ""))
 

@@ -64,7 +64,12 @@ def tempered_loss(logits: Floats, truth: Ints, temperature: float) -> float:
 
 
 def energies(logits: Floats, temperature: float) -> Doubles:
-    """Return the log-sum-exp of each row of logits / temperature: high for familiar texts."""
+    """Return the log-sum-exp of the logits divided by the temperature.
+
+    Returns:
+        The energies, float64, shape (texts,): high for texts like the training data, low for
+        others.
+    """
     result = np.empty(len(logits))
     for first in range(0, len(logits), _CHUNK_ROWS):
         part = logits[first : first + _CHUNK_ROWS].astype(np.float64) / temperature
@@ -75,7 +80,11 @@ def energies(logits: Floats, temperature: float) -> Doubles:
 
 
 def probabilities(logits: Floats, temperature: float) -> Singles:
-    """Return the softmax of each row of logits / temperature, float32."""
+    """Return the softmax of the logits divided by the temperature.
+
+    Returns:
+        The probabilities, float32, same shape as the logits; each row sums to 1.
+    """
     result = np.empty(logits.shape, np.float32)
     for first in range(0, len(logits), _CHUNK_ROWS):
         part = logits[first : first + _CHUNK_ROWS].astype(np.float64)

@@ -48,7 +48,14 @@ class LabelNames(NamedTuple):
         return self.ids[label] if label < len(self.ids) else 0
 
     def suspect(self, example_id: int, digest: str, given: int, found: Suspect) -> SuspectExample:
-        """Return the record of an example whose label is probably wrong."""
+        """Return the record of an example whose label is probably wrong.
+
+        Args:
+            example_id: the example.
+            digest: digest of the example, 32 hex digits.
+            given: index of the example's label.
+            found: the finding about the example, whose `suggestion` is the index of a label.
+        """
         return SuspectExample(
             example_id=example_id,
             digest=digest,
@@ -178,7 +185,13 @@ def confused_labels(truth: Ints, answers: Ints, labels: int) -> list[Confusion]:
 
 
 def confusion_records(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, Any]]:
-    """Return the JSON records of `confused_labels`."""
+    """Return the JSON records of `confused_labels`.
+
+    Args:
+        names: label names by index.
+        truth: label indexes as given, int, shape (examples,).
+        answers: predicted label indexes, int, shape (examples,).
+    """
     return [
         {
             "label": names[one.label],

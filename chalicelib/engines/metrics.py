@@ -35,15 +35,29 @@ class LabelScores(NamedTuple):
 
 
 def confusion_matrix(truth: Ints, answers: Ints, size: int) -> Ints:
-    """Count the pairs of true label (row) and predicted label (column), int, (size, size)."""
+    """Count the pairs of true and predicted label.
+
+    Args:
+        truth: true label indexes, int, shape (examples,).
+        answers: predicted label indexes, int, shape (examples,).
+        size: number of rows and of columns.
+
+    Returns:
+        Counts, int, shape (size, size). Rows are true labels, columns predicted labels.
+    """
     pairs = np.asarray(truth, np.int64) * size + answers
     return np.bincount(pairs, minlength=size * size).reshape(size, size)
 
 
 def label_scores(matrix: Ints, labels: int) -> LabelScores:
-    """Return precision, recall and F1 of each label from counts; undefined scores are 0.
+    """Return precision, recall and F1 of each label from a confusion matrix.
 
-    A row and column after those of the labels is out of domain.
+    Args:
+        matrix: counts, int, shape (size, size), size at least `labels`.
+        labels: number of labels; a further row and column is out of domain.
+
+    Returns:
+        The scores of the labels; undefined scores are 0.
     """
     hits = np.diagonal(matrix)[:labels].astype(np.float64)
     answered = matrix.sum(axis=0)[:labels]
@@ -55,13 +69,22 @@ def label_scores(matrix: Ints, labels: int) -> LabelScores:
 
 
 def macro_f1(matrix: Ints, labels: int) -> float:
-    """Return the mean F1 of the first `labels` rows that have examples; 0 if none has any."""
+    """Return the mean F1 of the labels that have examples; 0 if none has any.
+
+    Args:
+        matrix: counts, int, shape (size, size).
+        labels: number of rows and columns that are labels.
+    """
     tested = matrix.sum(axis=1)[:labels] > 0
     return float(label_scores(matrix, labels).f1[tested].mean()) if tested.any() else 0.0
 
 
 def log_loss(probabilities: Floats, truth: Ints) -> float:
-    """Return the mean negative logarithm of the true label's probability; 0 without examples."""
+    """Return the mean negative logarithm of the true label's probability.
+
+    Returns:
+        The loss in nats; 0 without examples.
+    """
     if len(truth) == 0:
         return 0.0
     chosen = probabilities[np.arange(len(truth)), truth].astype(np.float64)
@@ -69,7 +92,10 @@ def log_loss(probabilities: Floats, truth: Ints) -> float:
 
 
 def brier_score(probabilities: Floats, truth: Ints) -> float:
-    """Return the mean squared distance, 0 to 2, of the probabilities to the truth."""
+    """Return the mean squared distance of the probabilities to the truth, from 0 to 2.
+
+    The score is 0 without examples.
+    """
     if len(truth) == 0:
         return 0.0
     chosen = probabilities[np.arange(len(truth)), truth].astype(np.float64)
@@ -78,7 +104,11 @@ def brier_score(probabilities: Floats, truth: Ints) -> float:
 
 
 def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATION_BINS) -> float:
-    """Return the mean difference, 0 to 1, of top probability and accuracy over equal bins."""
+    """Return the mean difference of highest probability and accuracy, over bins of equal size.
+
+    Returns:
+        The error from 0 to 1; 0 without examples.
+    """
     if len(truth) == 0:
         return 0.0
     top = probabilities.max(axis=1).astype(np.float64)
@@ -105,7 +135,14 @@ def wilson_interval(hits: int, total: int) -> Interval:
 
 
 def macro_f1_interval(matrix: Ints, labels: int) -> Interval:
-    """Return the macro F1 with its 95 % interval by resampling the counts; 0 to 1 without texts.
+    """Return the 95 % interval of the macro F1, by resampling the confusion matrix.
+
+    Args:
+        matrix: counts, int, shape (size, size).
+        labels: number of rows and columns that are labels.
+
+    Returns:
+        The macro F1 and its bounds; 0 to 1 without texts.
 
     Source: Efron 1979, the bootstrap.
     """
@@ -133,7 +170,15 @@ def _macro_f1_of_cells(truth: Ints, answers: Ints, counts: Ints, labels: int) ->
 
 
 def best_threshold(scores: Floats, is_true: Bools) -> float:
-    """Return the highest threshold at which a label has the best F1; 0.5 without true texts."""
+    """Return the threshold at which one label has the best F1.
+
+    Args:
+        scores: score of one label for every text, float, shape (texts,).
+        is_true: whether the text has the label, bool, shape (texts,).
+
+    Returns:
+        The highest of the best thresholds; 0.5 if no text has the label.
+    """
     if not is_true.any():
         return _UNTESTED_THRESHOLD
     order = np.argsort(-scores, kind="stable")
@@ -146,9 +191,12 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
 
 
 def precision_recall_curve(probabilities: Floats, truth: Ints) -> PrecisionRecallCurve:
-    """Return the micro-averaged precision-recall curve, at most CURVE_POINTS along recall.
+    """Return the micro-averaged precision-recall curve, with at most `CURVE_POINTS` points.
 
-    Thresholds ascend strictly; the curve is empty without examples.
+    The points are evenly chosen along recall.
+
+    Returns:
+        The curve, thresholds strictly ascending; empty without examples.
     """
     if len(truth) == 0:
         return PrecisionRecallCurve([], [], [], [])

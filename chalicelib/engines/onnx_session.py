@@ -14,7 +14,13 @@ _ONLY_ERRORS = 3  # ONNX Runtime's log severity
 
 
 def open_session(path: Path, *, has_patterns: bool = True) -> onnxruntime.InferenceSession:
-    """Open a graph; `has_patterns` stores the memory plan of each of a few input shapes."""
+    """Open a graph.
+
+    Args:
+        path: the graph's file.
+        has_patterns: whether to store the memory plan of each input shape; useful only if few
+            shapes occur.
+    """
     options = onnxruntime.SessionOptions()
     # Threads change the last bits of sums, and the callers run several texts or pages in parallel.
     options.intra_op_num_threads = 1

@@ -154,7 +154,10 @@ def _test_counts(counts: Ints, training_share: float) -> Ints:
 
 
 def _members(groups: Ints, ranks: Ints) -> list[Ints]:
-    """Return the members of each group by rank, beginning with the group of the lowest rank."""
+    """Return the indexes of the members of each group, sorted by rank.
+
+    The group with the lowest rank is first.
+    """
     order = np.lexsort((ranks, groups))
     bounds = np.flatnonzero(np.diff(groups[order])) + 1
     parts = np.split(order, bounds)

@@ -13,7 +13,13 @@ Result = TypeVar("Result")
 def map_in_threads(
     work: Callable[[Item], Result], items: Sequence[Item], threads: int
 ) -> list[Result]:
-    """Call `work` for every item, in several threads; return the results in order."""
+    """Call `work` for every item, in several threads; return the results in order.
+
+    Args:
+        work: called with an item; must be safe to call from several threads.
+        items: any number.
+        threads: number of simultaneous calls; with one call or one item, no thread is started.
+    """
     count = min(threads, len(items))
     if count <= 1:
         return [work(item) for item in items]

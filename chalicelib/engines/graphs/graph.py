@@ -135,9 +135,16 @@ class JoinedGraph:
     def include(
         self, content: memoryview, name: str, inputs: Mapping[str, str], outputs: Sequence[str]
     ) -> list[str]:
-        """Add the nodes of another graph on which the outputs depend; return their names here.
+        """Add the nodes of another graph on which the requested outputs depend.
 
-        Two graphs of the same name share their constants.
+        Args:
+            content: an ONNX file without external data.
+            name: name of the other graph. Two graphs of the same name share their constants.
+            inputs: value of this graph to use for each input of the other graph.
+            outputs: outputs of the other graph.
+
+        Returns:
+            The names of the outputs in this graph.
 
         Raises:
             ValueError: the file is not an ONNX file without external data.

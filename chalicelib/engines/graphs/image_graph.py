@@ -41,7 +41,12 @@ _CHANNELS = 3
 
 
 def write_image_graph(parts: Artifact, folder: Callable[[str], Path]) -> JoinedGraph:
-    """Return the graph of a model of type image."""
+    """Return the graph of a model of type image.
+
+    Args:
+        parts: header and arrays of the model.
+        folder: returns the folder of a backbone's files, given its name.
+    """
     graph, arrays = JoinedGraph(), parts.arrays
     content = map_file(folder(LITE2) / "model.onnx")
     vectors = []
@@ -66,7 +71,12 @@ def write_image_graph(parts: Artifact, folder: Callable[[str], Path]) -> JoinedG
 
 
 def write_multi_label_graph(parts: Artifact, folder: Callable[[str], Path]) -> JoinedGraph:
-    """Return the graph of a model of type image-multi-label."""
+    """Return the graph of a model of type image-multi-label.
+
+    Args:
+        parts: header and arrays of the model.
+        folder: returns the folder of a backbone's files, given its name.
+    """
     graph, arrays = JoinedGraph(), parts.arrays
     block = BLOCK_NAMES.index(parts.header["features"])
     columns = graph.add(
@@ -126,7 +136,10 @@ def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> s
 
 
 def _pooled(graph: JoinedGraph, values: str) -> tuple[str, str]:
-    """Add nodes for mean and mean of largest cells of each channel, shape (images, channels)."""
+    """Add nodes for two values of each channel: mean of all cells, and mean of the largest cells.
+
+    Both have the shape (images, channels).
+    """
     cells = graph.add("Reshape", values, graph.integers(0, 0, -1))
     largest = graph.largest(cells, LARGEST_CELLS, axis=2)
     axis = graph.integers(2)

@@ -25,7 +25,12 @@ class WrittenGraph(NamedTuple):
 
 
 def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> str | None:
-    """Return the reason why a model cannot be written as one graph; None if it can."""
+    """Return the reason why a model cannot be written as one graph; None if it can.
+
+    Args:
+        model_type: type of the model.
+        header: header of its artifact; None if only the type is known.
+    """
     if model_type == DETECTION:
         return "it detects objects in several steps"
     reading = (header or {}).get("windows") or {}
@@ -41,7 +46,16 @@ def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> 
 
 
 def write_graph(model_type: str, head: bytes, folder: Callable[[str], Path]) -> WrittenGraph:
-    """Write a model as one graph; raise ValueError if a network's files are damaged."""
+    """Write a model as one graph.
+
+    Args:
+        model_type: type of a model for which `graph_obstacle` returns None.
+        head: bytes of the model's artifact.
+        folder: returns the folder of a network's files, given its name.
+
+    Raises:
+        ValueError: a network's files are damaged.
+    """
     if model_type in _TEXT_TYPES:
         return _write_text(head, folder)
     from chalicelib.engines.graphs.image_graph import write_image_graph, write_multi_label_graph

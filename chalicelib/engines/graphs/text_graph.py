@@ -31,7 +31,12 @@ _SMALLEST = 1e-9
 
 
 def write_text_graph(parameters: TextParameters, folder: Callable[[str], Path]) -> JoinedGraph:
-    """Return the graph of a text model."""
+    """Return the graph of a text model.
+
+    Args:
+        parameters: the model.
+        folder: returns the folder of an encoder's files, given its name.
+    """
     graph = JoinedGraph()
     names = [use.name for use in parameters.encoders]
     vectors = [_encode(graph, name, folder(name), len(names) > 1) for name in names]

@@ -37,7 +37,15 @@ _MAX_DESCRIPTION = 1_000
 
 
 def copy_head(content: bytes, check: Callable[[], None]) -> tuple[dict[str, Any], bytes]:
-    """Check a stored head; return its header and a clean copy, or raise ArtifactError."""
+    """Check a stored head; return its header, and a copy with only the header and the arrays.
+
+    Args:
+        content: bytes of an artifact, at most `MAX_HEAD_BYTES`.
+        check: called before each array; raises to stop.
+
+    Raises:
+        ArtifactError: the bytes are not an artifact, or have values that are not finite numbers.
+    """
     arrays = _read_arrays(content, check)
     stored = arrays.pop(_HEADER, None)
     if stored is None or stored.dtype != np.uint8 or stored.nbytes > _MAX_HEADER_BYTES:
@@ -84,7 +92,12 @@ def _check_directory(content: bytes) -> None:
 
 
 def _read_array(name: str, content: bytes) -> Array:
-    """Read a numpy file; raise ArtifactError for a wrong shape, pickles or numbers not finite."""
+    """Read a numpy file; the shape in its header must match its length.
+
+    Raises:
+        ArtifactError: the file has pickled objects, a shape that does not match, or numbers that
+            are not finite.
+    """
     stream = io.BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ArtifactError(f"The array {name} is of an unknown version.")

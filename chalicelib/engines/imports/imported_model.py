@@ -60,6 +60,12 @@ def load_imported(
 ) -> ImportedHead:
     """Load a head that was exported elsewhere.
 
+    Args:
+        content: bytes of `head.npz`.
+        manifest: content of `model.json`, with a checked type and checked labels.
+        pools: the installed networks.
+        check: called between steps; raises to stop.
+
     Raises:
         ArtifactError: the head is damaged, does not fit the manifest, or needs a network that is
             not installed.
@@ -128,8 +134,15 @@ def compare_golden(
 ) -> float:
     """Compare the head's predictions with those of the exporter; return the largest difference.
 
+    The difference is that of the probabilities, 0 to 1.
+
+    Args:
+        head: the loaded head.
+        golden: inputs with the predictions of the service that exported the model.
+        check: called before each input; raises to stop.
+
     Raises:
-        ArtifactError: the predictions differ too much.
+        ArtifactError: a prediction differs by more than `MAX_DIFFERENCE`, or fails.
     """
     largest = 0.0
     for number, (sample, expected) in enumerate(golden, 1):

@@ -49,7 +49,11 @@ class Judged:
 
 
 def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
-    """Return the stored form of judgements; equal judgements give equal bytes."""
+    """Return the stored form of judgements; equal judgements give equal bytes.
+
+    Args:
+        found: index of each sample's line in the part, and the model's judgement.
+    """
     names: dict[str, int] = {}
     labels = [
         _NONE if one.label is None else names.setdefault(one.label, len(names)) for _, one in found
@@ -68,7 +72,11 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
 
 
 def load_part(content: bytes) -> Judged:
-    """Read the bytes that `dump_part` returned; raise ArtifactError if the bytes are damaged."""
+    """Read the bytes that `dump_part` returned.
+
+    Raises:
+        ArtifactError: the bytes are damaged.
+    """
     found = artifact.load(content, KIND, VERSION)
     arrays = found.arrays
     return Judged(

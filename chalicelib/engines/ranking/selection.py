@@ -91,7 +91,10 @@ class _Field:
             self._measure(np.arange(first, min(first + _BLOCK, len(vectors))))
 
     def best(self) -> int | None:
-        """Return the index of the first sample with the largest gain; None if no sample is left."""
+        """Return the index of the sample with the largest gain; the first one if several are equal.
+
+        None if all samples are selected or excluded.
+        """
         if not self._is_free.any():
             return None
         while True:
@@ -119,7 +122,11 @@ class _Field:
 
 
 def kernel(cosines: Singles) -> Singles:
-    """Return which fraction of an error a label of another sample corrects, by cosine."""
+    """Return the fraction of a sample's error that a label of another sample corrects.
+
+    Args:
+        cosines: cosines between the two samples, float32, any shape.
+    """
     reach: Singles = np.exp((np.minimum(cosines, 1.0) - 1.0) / np.float32(WIDTH))
     return reach
 

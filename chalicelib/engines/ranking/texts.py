@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def judge(trained: TrainedText, blocks: Blocks) -> Iterator[Judgement]:
-    """Yield a judgement of each text: the suggested label and the uncertainty."""
+    """Yield a judgement of each text: the suggested label and the uncertainty.
+
+    Args:
+        trained: the model.
+        blocks: vectors by encoder, float32, shape (texts, dims).
+    """
     count = min((len(block) for block in blocks.values()), default=0)
     for row in range(count):
         # One at a time, because a product of several rows has other last bits, and a judgement must

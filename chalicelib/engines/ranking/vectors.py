@@ -19,7 +19,14 @@ _SMALLEST = 1e-12
 
 
 def short_vectors(features: Floats) -> Halves:
-    """Return random projections, float16, (samples, 128), of length 1; zeros stay zero."""
+    """Return random projections of a head's features, each of length 1.
+
+    Args:
+        features: float, shape (samples, dims).
+
+    Returns:
+        The projections, float16, shape (samples, 128); a row of zeros stays zero.
+    """
     shortened = unit(features.astype(np.float32)) @ _signs(features.shape[1])
     return unit(shortened).astype(np.float16)
 

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def explain(trained: TrainedVision, image: Picture, label: str) -> list[ExplainedRegion]:
-    """Return the contribution of each region of an image to a label, row by row."""
+    """Return the contribution of each region of an image to a label, row by row.
+
+    Args:
+        trained: a model of type image or image-multi-label.
+        image: image decoded with the model's `least_side`.
+        label: one of the model's labels.
+    """
     boxes = list(_cells(image))
     whole = _probability(trained, image, label)
     variants = [_probability(trained, _covered(image, box), label) for box in boxes]

@@ -67,7 +67,10 @@ class Extractor(Protocol):
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
         """Return the features of one view, float16, shape (row_bytes / 2,).
 
-        `digest` is the 16-byte digest of the image file.
+        Args:
+            image: image decoded with `least_side`.
+            digest: digest of the image file, 16 bytes, which determines the view.
+            view: number of the view, from 0.
         """
         ...
 
@@ -164,7 +167,11 @@ class VisionTraining(Protocol):
         ...
 
     def step(self) -> VisionStep | None:
-        """Do the next step, None at the end; raise TrainingFailed, which says what to do."""
+        """Do the next step; return None when the training is finished.
+
+        Raises:
+            TrainingFailed: these images cannot be trained on; the message says why and what to do.
+        """
         ...
 
     def save(self) -> bytes:
@@ -202,7 +209,12 @@ class TrainedVision(Protocol):
     def predict(self, image: Picture) -> Sequence[Probability | Detection]:
         """Return the predictions for an image, most probable first.
 
-        Boxes are in pixels of the image as displayed, and clipped to it.
+        Args:
+            image: image decoded with `least_side`.
+
+        Returns:
+            For types image and image-multi-label, all labels. For image-detection, boxes in pixels
+            of the image as displayed, clipped to the image.
         """
         ...
 

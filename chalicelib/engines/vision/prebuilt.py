@@ -38,6 +38,15 @@ class PrebuiltVision:
         use: BackboneUse,
         backbones: BackbonePool,
     ) -> None:
+        """Create a model from a selection of a network's labels.
+
+        Args:
+            dataset_type: `image` or `image-multi-label`.
+            labels: label names.
+            indexes: indexes of the labels in the network's output, int, shape (labels,).
+            use: the network.
+            backbones: the frozen networks.
+        """
         self._type = dataset_type
         self._labels = tuple(labels)
         self._indexes = indexes
@@ -66,6 +75,10 @@ class PrebuiltVision:
 
     def predict(self, image: Picture) -> Ranked:
         """Return every label of an image, most probable first.
+
+        Returns:
+            For type image, probabilities renormalised over the selected labels. For
+            image-multi-label, the highest score at any position of the image.
 
         Raises:
             BackboneNotInstalled: the network's files are missing or damaged.

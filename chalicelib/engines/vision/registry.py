@@ -21,7 +21,16 @@ RETAIL = "retail-execution"
 
 
 def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackbonePool) -> Extractor:
-    """Return the extractor of a training; raise ValueError for a type without images."""
+    """Return the extractor of a training.
+
+    Args:
+        dataset_type: image, image-multi-label or image-detection.
+        algorithm: `retail-execution`; anything else means `object-detection`.
+        backbones: the frozen networks.
+
+    Raises:
+        ValueError: the type is not an image type, which is a bug of the caller.
+    """
     if dataset_type == IMAGE:
         from chalicelib.engines.vision.classification.extractor import ClassificationExtractor
 
@@ -49,9 +58,14 @@ def open_training(
     backbones: BackbonePool,
     checkpoint: bytes | None = None,
 ) -> VisionTraining:
-    """Start a training, or resume the one whose `save` returned the checkpoint.
+    """Start a training, or resume a saved one.
 
-    Data and options must be the same whenever a training is resumed.
+    Args:
+        dataset_type: image, image-multi-label or image-detection.
+        data: images and features; the same whenever a training is resumed.
+        options: options; the same whenever a training is resumed.
+        backbones: the frozen networks.
+        checkpoint: bytes that `save` of the same training returned; None for a new training.
 
     Raises:
         ValueError: the type is not an image type, which is a bug of the caller.

@@ -82,7 +82,10 @@ def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
 
 
 def is_installed(directory: Path, name: str) -> bool:
-    """Return whether every file of the encoder is complete; `words` has none."""
+    """Return whether every file of the encoder is complete in the model directory.
+
+    The encoder `words` has no files, so it is always installed.
+    """
     folder = directory / name
     return name == WORDS or _is_complete(folder, read_facts(folder / FACTS_FILE).get("files", {}))
 

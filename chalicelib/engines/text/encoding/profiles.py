@@ -157,16 +157,19 @@ def climb(
     language: str,
     compare: Callable[[int, Profile, Profile], StepResult],
 ) -> Profile:
-    """Compare each profile with the best cheaper one, and the best one with and without spelling.
+    """Compare the profiles from the cheapest upwards; return the best one that is worth its cost.
+
+    Finally, the chosen profile is compared with the same encoders plus `words` (spelling).
 
     Args:
         ladder: the profiles.
         texts: all texts of the training.
         language: language of the dataset.
-        compare: compares two profiles on a sample of about a given number of texts.
+        compare: compares two profiles, the cheaper one first, on a sample of about a given number
+            of texts.
 
     Returns:
-        The chosen profile.
+        The chosen profile, with the results of the comparisons as its reason.
     """
     base, said = ladder.steps[0], list(ladder.notes)
     chosen = base

@@ -70,7 +70,9 @@ class Backbone:
     def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Singles]:
         """Return the requested outputs for a batch of images, float32, shape (images, ...).
 
-        The pixels have the shape (images, height, width, 3), and sides that are multiples of 32.
+        Args:
+            pixels: RGB, uint8, shape (images, height, width, 3), sides multiples of 32.
+            outputs: names of outputs.
         """
         results: list[Singles] = self._session.run(list(outputs), {"pixels": pixels}, self._options)
         return results
@@ -137,5 +139,9 @@ class BackbonePool:
 
 
 def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
-    """Read names and digests of backbones, sorted; raise AttributeError if it is no object."""
+    """Read the names and digests of backbones from JSON, sorted by name.
+
+    Raises:
+        AttributeError: the value is not an object.
+    """
     return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

@@ -45,6 +45,10 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
     """Draw a view of an image at random.
 
     The result depends only on the digest of the image and the number of the view.
+
+    Args:
+        digest: digest of the image file.
+        number: from 0; view 0 is the image itself.
     """
     if number == 0:
         return Augmentation()
@@ -63,7 +67,13 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
 
 
 def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
-    """Scale a view to a square of `side` pixels; proportions change, but nothing is cut off."""
+    """Scale a view to a square; proportions change, but nothing is cut off.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3); origin at the top left.
+        side: side of the square, in pixels.
+        view: part to show; None for the whole image.
+    """
     view = view or Augmentation()
     height, width = pixels.shape[:2]
     left, top, right, bottom = view.crop

@@ -33,7 +33,11 @@ class SquareExtractor:
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits that change with the networks; raise BackboneNotInstalled."""
+        """Return 12 hex digits that change with the backbones, the sizes or the algorithm.
+
+        Raises:
+            BackboneNotInstalled: a backbone's files are missing.
+        """
         digests = [self._backbones.facts(name).sha256 for name in self.networks]
         text = "\n".join([self.revision, RECIPE, *map(str, self.sides), *digests])
         return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -92,11 +92,19 @@ class TrainedImage:
         return self._parameters.backbones
 
     def predict(self, image: Picture) -> Ranked:
-        """Return every label, most probable first; raise BackboneNotInstalled without network."""
+        """Return every label of an image, most probable first.
+
+        Raises:
+            BackboneNotInstalled: the backbone's files are missing or damaged.
+        """
         return ranked(self.labels, self.probabilities(self._embedding(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the best label, uncertainty and likeness, or raise BackboneNotInstalled."""
+        """Return the best label of an image, the uncertainty, and the likeness to training images.
+
+        Raises:
+            BackboneNotInstalled: the backbone's files are missing or damaged.
+        """
         return self.judgement(self._embedding(image))
 
     def judgement(self, embedding: Floats) -> Judgement:
@@ -149,8 +157,13 @@ def dump(
 ) -> bytes:
     """Return the stored form of a model; equal parameters give equal bytes.
 
-    `served` has `mean`, `whitening` and `values`, shape (1281, known): weights, then biases, of the
-    labels `present`, int, shape (known,).
+    Args:
+        labels: all label names.
+        present: indexes of the labels that the head was trained on, int, shape (known,).
+        served: `mean`, `whitening` and `values`, float. `values` has shape (1281, known): weights,
+            then biases.
+        temperature: divisor of the logits.
+        backbones: sha256 by name.
     """
     header = {
         "kind": KIND,

@@ -62,7 +62,14 @@ class ClassificationExtractor(SquareExtractor):
     def extract(
         self, image: Picture, digest: bytes, view: int, looks: Sequence[Look] = LOOKS
     ) -> Halves:
-        """Return the features of one view: numbers from 0 to 6, float16, shape (1280,)."""
+        """Return the features of one view: numbers from 0 to 6, float16, shape (1280,).
+
+        Args:
+            image: decoded with `least_side`.
+            digest: digest of the image file, which determines the view.
+            view: number of the view, from 0.
+            looks: parts of the view whose features are averaged.
+        """
         backbone, shown = self._backbones.get(LITE2), draw_augmentation(digest, view)
         squares = [squash(image.pixels, look.side, look.at(shown)) for look in looks]
         vectors = [backbone.run(square[None], ["embedding"])[0][0] for square in squares]

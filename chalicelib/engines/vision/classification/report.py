@@ -1,7 +1,7 @@
 """Learning curve, card metrics, data report and limits of a model of type image.
 
-The contract defines their JSON in sections 4 and 5. `shares` are out-of-fold probabilities, float,
-shape (n, labels).
+The contract defines their JSON in sections 4 and 5. `shares` are out-of-fold probabilities of
+labels, float, shape (images, labels).
 """
 
 from __future__ import annotations

@@ -67,7 +67,13 @@ class SoftmaxHeadSpec:
         return fit_whitening(raw, self._labels[places])
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return the initial weights: the mean direction of each label, float64, (1281, labels)."""
+        """Return the initial weights: the mean direction of each label, float64, (1281, labels).
+
+        Args:
+            table: whitened features.
+            rows: maps rows to images.
+            places: images of the training part, int, shape (n,).
+        """
         means = np.zeros((self._size, table.dims))
         is_trained = np.zeros(len(rows.first), bool)
         is_trained[places] = True

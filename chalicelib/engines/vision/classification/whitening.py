@@ -51,9 +51,10 @@ class Whitening:
         return {"mean": self.mean, "whitening": self.matrix}
 
     def apply(self, embeddings: Floats) -> Doubles:
-        """Return whitened rows of length 1, float64, whatever the number of threads.
+        """Return whitened rows of length 1, float64, the same with any number of threads.
 
-        `embeddings` are at least 0, shape (rows, dims).
+        Args:
+            embeddings: at least 0, shape (rows, dims).
         """
         centred = unit_roots(embeddings) - self.mean
         return unit_rows(centred @ (self.matrix.astype(np.float64) * MATRIX_UNIT))

@@ -59,7 +59,14 @@ RULES = {
 
 
 def rules_of(algorithm: str) -> Rules:
-    """Return the settings of an algorithm; raise ValueError if the algorithm is unknown."""
+    """Return the settings of an algorithm.
+
+    Args:
+        algorithm: name in the API; an empty name means object-detection.
+
+    Raises:
+        ValueError: the algorithm is unknown.
+    """
     rules = RULES.get(algorithm or "object-detection")
     if rules is None:
         raise ValueError(f"There is no detection algorithm {algorithm!r}.")

@@ -62,6 +62,10 @@ class Shard:
 def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
     """Return the bytes of a shard; equal arguments give equal bytes.
 
+    Args:
+        entries: entry of each row.
+        rows: float16, shape (values,) each.
+
     Returns:
         An archive with `digests` uint8 (rows, 16), `frames` int32 (rows, 2: width, height),
         `numbers` uint16 (rows,: view) and, last, `rows` float16 (rows, values).
@@ -92,7 +96,14 @@ def read_shard(content: bytes) -> Shard:
 
 
 def read_head(content: bytes) -> Shard:
-    """Read the contents of a shard from its first bytes; raise ValueError for other bytes."""
+    """Read the list of contents of a shard from its first bytes.
+
+    Args:
+        content: at least the first `head_bytes` bytes.
+
+    Raises:
+        ValueError: these bytes are not the beginning of a shard.
+    """
     arrays: dict[str, Array] = {}
     for name, start in _members(content):
         stream = io.BytesIO(content)

@@ -34,6 +34,14 @@ class StoredFeatures:
         read: Callable[[int, int], bytes],
         close: Callable[[], None],
     ) -> None:
+        """Store the functions that read the features.
+
+        Args:
+            places: ascending indexes of the requested images that have features.
+            pictures: facts about each of these images.
+            read: returns the bytes of a row, given the number of its image and its view.
+            close: frees the storage; nothing can be read afterwards.
+        """
         self.places = places
         self._pictures = pictures
         self._read = read

@@ -41,7 +41,11 @@ class Rows:
         """Image of every row, int, shape (rows,)."""
 
     def raw(self, rows: Ints) -> Halves:
-        """Return raw features, float16, (n, dims), of rows; raise TrainingFailed if not finite."""
+        """Return the raw features of the given rows, int, (n,), as float16, (n, dims).
+
+        Raises:
+            TrainingFailed: a number is not finite.
+        """
         places = self.places[rows]
         views = rows - self.first[places]
         raw = np.stack(

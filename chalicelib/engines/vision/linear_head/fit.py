@@ -119,7 +119,12 @@ class LinearFit:
         return scores
 
     def mean_loss(self, logits: Floats, places: Ints) -> float:
-        """Return the mean loss over images, given their logits."""
+        """Return the mean loss over images, given their logits.
+
+        Args:
+            logits: float, shape (n, labels).
+            places: indexes of the images, int, shape (n,).
+        """
         total = 0.0
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]

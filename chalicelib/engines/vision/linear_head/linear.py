@@ -115,7 +115,11 @@ class LinearHead:
         return cls(values.copy(), np.zeros_like(values), np.zeros_like(values))
 
     def logits(self, features: Floats) -> Floats:
-        """Return the logits of feature rows, float, shape (rows, labels)."""
+        """Return the logits of feature rows, float, shape (rows, labels).
+
+        Args:
+            features: float, shape (rows, dims).
+        """
         scores: Floats = features @ self.values[:-1]
         scores += self.values[-1]
         return scores
@@ -135,7 +139,13 @@ class LinearHead:
         return gradient
 
     def update(self, gradient: Floats, rate: float, arithmetic: Arithmetic) -> None:
-        """Take one step of Adam (Kingma and Ba 2015)."""
+        """Take one step of Adam (Kingma and Ba 2015).
+
+        Args:
+            gradient: float, shape (dims + 1, labels); overwritten.
+            rate: learning rate.
+            arithmetic: how weights are rounded.
+        """
         self.steps += 1
         self.first *= _FIRST_DECAY
         self.first += (1.0 - _FIRST_DECAY) * gradient

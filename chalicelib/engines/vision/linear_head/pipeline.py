@@ -54,7 +54,12 @@ class HeadSpec(Protocol):
     """Defines how an engine fits its heads: transformation, start, loss and penalty."""
 
     def fit_transform(self, raw: Halves, places: Ints) -> Transform:
-        """Fit the transformation to the training part of the split."""
+        """Fit the transformation to the training part of the split.
+
+        Args:
+            raw: rows of the training part, float16, shape (n, raw dims).
+            places: index of the image of every row, int, shape (n,).
+        """
         ...
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
@@ -66,7 +71,12 @@ class HeadSpec(Protocol):
         ...
 
     def decay(self, choice: int, pictures: int) -> float:
-        """Return the strength of the penalty on the distance of the weights from their start."""
+        """Return the strength of the penalty on the distance of the weights from their start.
+
+        Args:
+            choice: index of the penalty among those that are tried.
+            pictures: number of images that the head is trained on.
+        """
         ...
 
 
@@ -114,6 +124,14 @@ class HeadPipeline:
     def __init__(
         self, task: HeadTask, inputs: PipelineInputs, rate: float, seed: tuple[int, ...]
     ) -> None:
+        """Prepare a task.
+
+        Args:
+            task: the task.
+            inputs: data of the training.
+            rate: learning rate at the first step.
+            seed: seed of the order of images and of their views.
+        """
         self.task = task
         self._spec = inputs.spec
         self._rows = inputs.rows

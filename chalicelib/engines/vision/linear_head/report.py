@@ -38,7 +38,11 @@ class LinearCardFacts:
 
 
 def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict[str, str]]:
-    """Return title, sha256 and licence of backbones, or raise BackboneNotInstalled."""
+    """Return title, sha256 and licence of backbones.
+
+    Raises:
+        BackboneNotInstalled: a backbone is missing.
+    """
     facts = [backbones.facts(name) for name in names]
     return [{"name": one.title, "sha256": one.sha256, "licence": one.licence} for one in facts]
 

@@ -40,9 +40,16 @@ def split_images(
 ) -> ImageSplit:
     """Split images by label, in an order that depends on `keys` and the seed.
 
-    `split_ratio` is the fraction to train on; 1 holds nothing out.
-
     A label with too few images to hold one out is trained on but not tested.
+
+    Args:
+        targets: labels of the images.
+        groups: group number, equal for near-duplicates, int, shape (images,).
+        keys: for each image, bytes that identify its file and labels. Equal keys and seeds give
+            equal splits.
+        split_ratio: fraction to train on; 1 holds nothing out.
+        seed: seed of the order.
+        folds: number of folds, at least 2.
     """
     ranks = shuffled_ranks(keys, seed)
     held = _held(targets, groups, ranks, split_ratio)

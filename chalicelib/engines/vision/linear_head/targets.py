@@ -15,7 +15,12 @@ class ImageTargets:
     """The labels of each image, renumbered so that labels without an image are skipped."""
 
     def __init__(self, labels_of: Sequence[Sequence[int]], names: int) -> None:
-        """Assign a number to each label that any image has."""
+        """Assign a number to each label that any image has.
+
+        Args:
+            labels_of: label indexes of every image.
+            names: number of labels, including those without an image.
+        """
         pairs = [(place, label) for place, own in enumerate(labels_of) for label in sorted({*own})]
         table = np.array(pairs, np.int64).reshape(-1, 2)
         self.pictures = len(labels_of)
@@ -38,7 +43,12 @@ class ImageTargets:
         return self.labels[self._first[:-1]]
 
     def dense(self, places: Ints, dtype: Any = np.float64) -> Floats:
-        """Return a matrix that is 1 where an image has a label, else 0; shape (n, labels)."""
+        """Return a matrix that is 1 where an image has a label, else 0; shape (n, labels).
+
+        Args:
+            places: indexes of the images, int, shape (n,).
+            dtype: type of the result.
+        """
         counts = self._first[places + 1] - self._first[places]
         rows = np.repeat(np.arange(len(places)), counts)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,8 +1,7 @@
 """Trains a model with a linear head: near-duplicates, split, epochs, folds, final head.
 
 Finished work can be saved between any two steps, and another process can resume. Tables of
-features are not saved but filled again. `places` are indexes of images, int,
-shape (n,).
+features are not saved but filled again. `places` are indexes of images, int, shape (n,).
 """
 
 from __future__ import annotations
@@ -64,6 +63,12 @@ class LinearHeadTraining(ABC):
     ) -> None:
         """Start a training, or resume a saved one.
 
+        Args:
+            data: images and their features.
+            options: options of the training.
+            backbones: the frozen networks.
+            checkpoint: bytes that `save` returned; None for a new training.
+
         Raises:
             TrainingFailed: fewer than two labels have images.
             ArtifactError: the checkpoint is damaged or belongs to another training.
@@ -97,7 +102,11 @@ class LinearHeadTraining(ABC):
         return self._epochs
 
     def step(self) -> VisionStep | None:
-        """Work about a second, None at the end; raise TrainingFailed if features are not finite."""
+        """Work for about a second; return None when the training is finished.
+
+        Raises:
+            TrainingFailed: features are not finite numbers.
+        """
         if not self._finder.is_done:
             self._finder.step()
             return VisionStep(self._share())
@@ -213,6 +222,10 @@ class LinearHeadTraining(ABC):
 
     def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:
         """Return the logits of finished tasks for images on which the heads were not trained.
+
+        Args:
+            purpose: purpose of the tasks.
+            choice: index of the penalty of the tasks; None for tasks with any penalty.
 
         Returns:
             Indexes of the images, int, shape (n,), ascending, and their logits, float32, shape (n,

@@ -103,11 +103,19 @@ class TrainedMultiLabel:
         return self._uses
 
     def predict(self, image: Picture) -> Ranked:
-        """Return every label, most probable first; raise BackboneNotInstalled without networks."""
+        """Return every label of an image, most probable first.
+
+        Raises:
+            BackboneNotInstalled: a backbone's files are missing or damaged.
+        """
         return ranked(self.labels, self.probabilities(self._features(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the best label and its uncertainty, or raise BackboneNotInstalled."""
+        """Return the best label of an image, with the uncertainty of the prediction.
+
+        Raises:
+            BackboneNotInstalled: a backbone's files are missing or damaged.
+        """
         return self.judgement(self._features(image))
 
     def judgement(self, features: Floats) -> Judgement:

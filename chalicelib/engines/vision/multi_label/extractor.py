@@ -47,7 +47,13 @@ class MultiLabelExtractor(SquareExtractor):
     row_seconds = 0.11
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
-        """Return the features of a view: embedding, then pooled maps, float16, shape (2992,)."""
+        """Return the features of a view: embedding, then pooled maps, float16, shape (2992,).
+
+        Args:
+            image: image decoded with `least_side`.
+            digest: digest of the image file, which determines the view.
+            view: number of the view, from 0.
+        """
         shown = draw_augmentation(digest, view)
         lite2 = squash(image.pixels, LITE2_SIDE, shown)
         nanodet = squash(image.pixels, NANODET_SIDE, shown)

@@ -171,7 +171,11 @@ class MultiLabelFolds:
         }
 
     def target_records(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's thresholds for each label and target precision."""
+        """Return the card's thresholds for each label and target precision.
+
+        Args:
+            names: names of the labels, in the order of the columns.
+        """
         records = []
         for name, shares, truth in zip(names, self.shares.T, self.truth.T, strict=True):
             # Most images lack a label, so the coverage is that of the images that have it.
@@ -234,7 +238,13 @@ def suspect_examples(
 
 
 def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int) -> Evaluation:
-    """Return the evaluation of a dataset's own images, not global ones, out of fold."""
+    """Return the evaluation of a dataset's own images, from out-of-fold predictions.
+
+    Args:
+        training: images and labels.
+        folds: out-of-fold predictions.
+        dataset_id: the dataset; images of a global dataset are left out.
+    """
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     examples = []
     for row in np.argsort(folds.places, kind="stable").tolist():

@@ -75,7 +75,12 @@ class Standardizing:
 
 
 def fit_standardizing(features: Floats, block: int) -> Standardizing:
-    """Fit the standardisation to the training part of the split."""
+    """Fit the standardisation to the training part of the split.
+
+    Args:
+        features: shape (rows, 2992).
+        block: block of columns.
+    """
     columns = block_columns(features, block)
     mean = np.add.reduce(columns, axis=0) / len(columns)
     columns -= mean

@@ -68,12 +68,23 @@ class SigmoidHeadSpec:
         return PENALTIES[choice] / pictures
 
     def fit_transform(self, raw: Halves, places: Ints) -> Standardizing:
-        """Fit the mean and the deviation of each column to the training part."""
+        """Fit the mean and the deviation of each column to the training part.
+
+        Args:
+            raw: features of the training part, float16, shape (n, 2992).
+            places: index of the image of every row, int, shape (n,).
+        """
         del places
         return fit_standardizing(raw, BOTH)
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return zero weights, and biases from label frequencies, float64, (dims + 1, labels)."""
+        """Return zero weights, and biases from label frequencies, float64, (dims + 1, labels).
+
+        Args:
+            table: standardised features.
+            rows: maps rows to images.
+            places: images of the training part, int, shape (n,).
+        """
         del rows
         counts = self._targets.counts(places).astype(np.float64)
         start = np.zeros((table.dims + 1, self._targets.size))
@@ -88,6 +99,9 @@ class SigmoidHeadSpec:
         """Return the weight of the positive examples of each label, at most 5.
 
         It is the square root of the odds that an image does not have the label.
+
+        Args:
+            places: images of the training part, int, shape (n,).
         """
         counts = self._targets.counts(places).astype(np.float64)
         odds = np.maximum(len(places) - counts, 1.0) / np.maximum(counts, 1.0)
@@ -144,7 +158,14 @@ class MultiLabelTraining(LinearHeadTraining):
         return int(np.flatnonzero(gaps.mean(axis=1) <= errors)[-1])
 
     def choice_scores(self, choice: int) -> tuple[Floats, Floats]:
-        """Return one penalty's out-of-fold logits and the true labels, both (images, labels)."""
+        """Return the out-of-fold logits of one penalty of `tried`, and the true labels.
+
+        Args:
+            choice: index of the penalty in `tried`.
+
+        Returns:
+            Both of shape (images, labels).
+        """
         places, logits = self.scores("choice", choice)
         return logits, self.targets.dense(places)
 

@@ -49,6 +49,13 @@ class DuplicateFinder:
     """
 
     def __init__(self, rows: Rows, dims: int, digests: Sequence[bytes]) -> None:
+        """Group equal files.
+
+        Args:
+            rows: source of features.
+            dims: number of features to compare, from the first on; their values are at least 0.
+            digests: digests of the image files.
+        """
         self._rows = rows
         self._dims = dims
         self._parents = np.arange(len(digests))

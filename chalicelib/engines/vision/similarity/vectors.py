@@ -17,7 +17,8 @@ _SMALLEST = 1e-12
 def unit_roots(embeddings: Floats) -> Doubles:
     """Return the square roots of embeddings, scaled to length 1: multiples of 2**-16, float64.
 
-    Negative values count as 0.
+    Args:
+        embeddings: shape (rows, dims); negative values count as 0.
     """
     # The root reduces the weight of channels that are rarely but strongly active.
     roots = np.sqrt(np.maximum(embeddings.astype(np.float64), 0.0))

@@ -65,7 +65,14 @@ class PrecisionRecall:
 
 
 def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedImage:
-    """Compare detections with true boxes; only the best detection of each true box is correct."""
+    """Compare detections with true boxes; only the best detection of each true box is correct.
+
+    Args:
+        found: detections in an image, the best first.
+        boxes: true boxes, in pixels, float64, shape (boxes, 4).
+        labels: labels of the true boxes, int, shape (boxes,).
+        count: number of labels.
+    """
     is_right = np.zeros(len(found.labels), bool)
     is_taken = np.zeros(len(labels), bool)
     shared = iou(found.boxes, boxes)
@@ -123,7 +130,13 @@ _FEWEST = 2
 def bootstrap_interval(
     evaluated: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Interval | None:
-    """Return the 95 % interval of the mean average precision; None for fewer than two images."""
+    """Return the 95 % interval of the mean average precision; None for fewer than two images.
+
+    Args:
+        evaluated: held-out images.
+        labels: number of labels.
+        seed: seed of the resampling.
+    """
 
     def value_of(rows: Sequence[int]) -> float | None:
         return mean_average_precision(precision_recall([evaluated[row] for row in rows], labels))
@@ -137,6 +150,12 @@ def bootstrap_gain(
     """Return the gain in mean average precision from one method to another, with a 95 % interval.
 
     It is computed by resampling the images.
+
+    Args:
+        before: detections of one method.
+        after: detections of another method in the same images, in the same order.
+        labels: number of labels.
+        seed: seed of the resampling.
     """
 
     def value_of(rows: Sequence[int]) -> float | None:

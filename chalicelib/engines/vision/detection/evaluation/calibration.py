@@ -88,7 +88,11 @@ def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
 
 
 def suggest_threshold(evaluated: Sequence[EvaluatedImage]) -> float | None:
-    """Return a suitable probability threshold for the user; None if no detection was correct."""
+    """Return a suitable probability threshold for the user; None if no detection was correct.
+
+    Args:
+        evaluated: images that were not trained on, with probabilities as scores.
+    """
     scores, is_right = _flat(evaluated)
     if not is_right.any():
         return None

@@ -50,7 +50,14 @@ class Compared:
 def compare(
     before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Compared:
-    """Compare the detections with and without a method."""
+    """Compare the detections with and without a method.
+
+    Args:
+        before: detections without the method.
+        after: detections with the method in the same images, in the same order.
+        labels: number of labels.
+        seed: seed of the resampling.
+    """
     without, with_it = (
         mean_average_precision(precision_recall(part, labels)) for part in (before, after)
     )

@@ -39,7 +39,13 @@ class DetectionEvaluator:
     def candidates(
         self, places: Sequence[int], mirrored: Callable[[int], Maps | None] | None = None
     ) -> list[Candidates]:
-        """Return the candidate boxes of each image."""
+        """Return the candidate boxes of each image.
+
+        Args:
+            places: indexes of the images.
+            mirrored: returns the feature maps of an image's mirror image, given the image's index;
+                None to use no mirror images.
+        """
         return self._each(
             lambda decoder, place: self._candidates(
                 decoder, place, None if mirrored is None else mirrored(place)

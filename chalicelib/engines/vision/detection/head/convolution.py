@@ -56,7 +56,12 @@ class PaddedGrid:
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """Return a view with the value of one neighbour at each position, (positions, channels)."""
+        """Return a view with the value of one neighbour at each position, (positions, channels).
+
+        Args:
+            buffer: buffer of a map.
+            neighbour: number of the neighbour in the 3 x 3 cells around a cell, 0 to 8, row by row.
+        """
         down, right = divmod(neighbour, 3)
         first = self.margin + (down - 1) * (self.cells + 1) + right - 1
         return buffer[first : first + self.positions]

@@ -31,7 +31,11 @@ class CropHead:
     """Biases, float32, shape (labels,)."""
 
     def probabilities(self, rows: Singles) -> Doubles:
-        """Return the probability of each label for crops, float64, shape (crops, labels)."""
+        """Return the probability of each label for crops, float64, shape (crops, labels).
+
+        Args:
+            rows: features of crops, float32, shape (crops, 1280).
+        """
         logits = (rows @ self.weights + self.bias).astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
         shares = np.exp(logits)
@@ -67,7 +71,11 @@ def rescored(scores: Doubles, crops: Doubles) -> Doubles:
     """Combine the scores of boxes with the label probabilities of their crops.
 
     The result is sqrt(o x score)^(1-a) x (o x crop)^a. Here o is the box's highest score, and a is
-    CROP_SHARE. Scores and result are float64, shape (boxes, labels).
+    CROP_SHARE.
+
+    Args:
+        scores: scores of the dense head, 0 to 1, float64, shape (boxes, labels).
+        crops: probabilities of the crop, float64, same shape.
     """
     # The score that there is any object is that of its best label.
     thing = scores.max(axis=1, keepdims=True)
@@ -101,7 +109,12 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
 
 
 def spread_out(totals: Sequence[int], most: int) -> int:
-    """Return a limit per label, so that all labels together have at most `most` items."""
+    """Return a limit per label, so that all labels together have at most `most` items.
+
+    Args:
+        totals: number of items of each label.
+        most: maximum number of all items; exceeded only if there are more labels.
+    """
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:
         cap = math.floor(cap * 0.9)

@@ -89,7 +89,11 @@ class DenseFit:
         return self.epoch >= self._options.epochs
 
     def advance(self, batches: int) -> bool:
-        """Train on the given number of batches at most; return whether the epoch has ended."""
+        """Train on the given number of batches, or until the epoch ends.
+
+        Returns:
+            Whether the epoch has ended.
+        """
         order = self._order()
         last = min(self._batch + batches, self.batches)
         with ThreadPoolExecutor(max(1, self._options.threads)) as pool:
@@ -174,7 +178,16 @@ class DenseFit:
     def _learn_one(
         self, slot: int, item: DatasetItem, targets: CellTargets, positives: float
     ) -> float:
-        """Compute the loss and the gradient of one view in buffer `slot`; return the loss."""
+        """Compute the loss and the gradient of one view; return the loss.
+
+        The gradient is written to the buffer of a thread.
+
+        Args:
+            slot: number of the buffer.
+            item: the view.
+            targets: cells that must predict objects.
+            positives: number of such cells in the whole batch, the divisor of the loss.
+        """
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)
         workspace = self._idle.get()

@@ -23,7 +23,14 @@ _TINY = 1e-9
 def detection_loss(
     outputs: Floats, targets: CellTargets, labels: int, positives: float
 ) -> tuple[float, Floats]:
-    """Return the loss of an image and its gradient by the outputs (cells * cells, labels + 4)."""
+    """Return the loss of one image, and its gradient with respect to the head's outputs.
+
+    Args:
+        outputs: outputs of the head, float, shape (cells * cells, labels + 4).
+        targets: cells that must predict objects.
+        labels: number of labels.
+        positives: number of such cells in the whole batch, the divisor of the loss.
+    """
     gradient = np.empty_like(outputs)
     gradient[:, labels:] = 0.0
     quality: Floats = np.zeros(len(targets))

@@ -201,7 +201,15 @@ class TrainingWorkspace(Workspace):
         ]
 
     def backward(self, weights: Weights, maps: Maps, gradient: Floats, out: Weights) -> None:
-        """Compute the gradient of the last call of `forward`."""
+        """Compute the gradient of the last call of `forward`.
+
+        Args:
+            weights: weights of the head.
+            maps: maps of the image.
+            gradient: gradient with respect to the outputs, float, shape (cells * cells, labels +
+                4).
+            out: receives the gradient with respect to the weights.
+        """
         grid, cells = self._grid, self._size.cells[0]
         grid.image(self._output)[...] = gradient.reshape(cells, cells, -1)
         grid.clear_gaps(self._output)

@@ -46,7 +46,15 @@ class AdamW:
         rate: float,
         last: int,
     ) -> None:
-        """Take one step, in place; the rate falls to zero at step `last`."""
+        """Take one step.
+
+        Args:
+            vector: parameters, changed in place.
+            gradient: gradient with respect to the parameters, changed in place.
+            decayed: parameters with weight decay, bool.
+            rate: highest learning rate.
+            last: number of the last step, at which the rate reaches zero.
+        """
         self.steps += 1
         work, other = self._buffers = self._buffers or (vector.copy(), vector.copy())
         length = math.sqrt(float(np.add.reduce(np.multiply(gradient, gradient, out=work))))

@@ -63,7 +63,14 @@ class TileConvolution:
     """One convolution layer, forward and backward, for one image at a time."""
 
     def __init__(self, grid: PaddedGrid, inside: int, outside: int, buffers: TileBuffers) -> None:
-        """Allocate the buffers that the layer needs between the forward and the backward pass."""
+        """Allocate the buffers that the layer needs between the forward and the backward pass.
+
+        Args:
+            grid: positions of the map; its number of rows is a multiple of 4.
+            inside: channels of the input.
+            outside: channels of the result.
+            buffers: working space for the larger number of channels.
+        """
         dtype = buffers.take(0, 1).dtype
         self._grid = grid
         self._count = count = grid.cells // TILE
@@ -119,7 +126,13 @@ class TileConvolution:
                 view[rows, columns] += self._gathered[rows, columns]
 
     def _view(self, buffer: Floats, side: int, first: int) -> Floats:
-        """Return the cells of all tiles as a view, shape (side, side, tiles, tiles, channels)."""
+        """Return the cells of all tiles as a view, shape (side, side, tiles, tiles, channels).
+
+        Args:
+            buffer: map to view.
+            side: number of cells on each side of a tile.
+            first: position in `buffer` of the first cell of the first tile.
+        """
         row, cell = (self._grid.cells + 1) * buffer.strides[0], buffer.strides[0]
         shape = (side, side, self._count, self._count, buffer.shape[1])
         strides = (row, cell, TILE * row, TILE * cell, buffer.strides[1])

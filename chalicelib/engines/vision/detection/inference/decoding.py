@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 def iou(left: Doubles, right: Doubles) -> Doubles:
     """Return the intersection over union of each pair of boxes, 0 to 1, shape (n, m).
 
-    The boxes have the shapes (n, 4) and (m, 4). It is 0 for boxes without area.
+    It is 0 for boxes without area.
+
+    Args:
+        left: shape (n, 4).
+        right: shape (m, 4).
     """
     low = np.maximum(left[:, None, :2], right[None, :, :2])
     high = np.minimum(left[:, None, 2:], right[None, :, 2:])
@@ -140,7 +144,16 @@ class HeadDecoder:
         height: int,
         mirrored: Maps | None = None,
     ) -> Candidates:
-        """Return at most 1,000 candidate boxes of one view, clipped to the image."""
+        """Return at most 1,000 candidate boxes of one view, clipped to the image.
+
+        Args:
+            maps: feature maps of the view.
+            view: the part of the image that is shown.
+            width: width of the image as displayed, in pixels.
+            height: height of the image as displayed, in pixels.
+            mirrored: feature maps of the view's mirror image. If given, the outputs for both are
+                averaged.
+        """
         labels = self._size.labels
         outputs = self._workspace.forward(self._weights, maps)
         if mirrored is not None:

@@ -68,7 +68,14 @@ class TrainedDetector:
         return self._model.backbones
 
     def predict(self, image: Picture) -> Sequence[Detection]:
-        """Return objects of at least 5 %, most probable first, in pixels of the displayed image."""
+        """Return objects with a probability of at least 5 %, most probable first.
+
+        Args:
+            image: image decoded with `least_side`.
+
+        Returns:
+            The objects, with boxes in whole pixels of the image as displayed.
+        """
         found = answer(
             merged([*self._dense(image), *self._proposed(image)]),
             self._rules,

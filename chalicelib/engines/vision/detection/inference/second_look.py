@@ -42,7 +42,11 @@ def distinct(candidates: Candidates) -> Candidates:
 
 
 def boxes_to_classify(candidates: Candidates) -> Doubles:
-    """Return the boxes to classify again, float64, shape (boxes, 4)."""
+    """Return the boxes to classify again, float64, shape (boxes, 4).
+
+    Args:
+        candidates: result of `distinct`.
+    """
     count = int((candidates.scores.max(axis=1, initial=0.0) >= LEAST_SCORE).sum())
     return candidates.boxes[: min(count, MOST_CROPS)]
 
@@ -54,7 +58,12 @@ class SecondLook:
     head: CropHead
 
     def apply(self, candidates: Candidates, rows: Singles) -> Candidates:
-        """Return the same boxes with new scores."""
+        """Return the same boxes with new scores.
+
+        Args:
+            candidates: result of `distinct`.
+            rows: features of the first candidates, float32, shape (crops, 1280).
+        """
         if not len(rows):
             return candidates
         scores = candidates.scores.copy()
@@ -71,7 +80,12 @@ def second_look(
 ) -> Candidates:
     """Classify crops of the boxes; return the best candidate of each object with new scores.
 
-    The image is opened, at the given minimum side, only if there is a box to classify.
+    Args:
+        candidates: candidates of the head.
+        head: head that classifies crops.
+        backbones: the frozen networks.
+        open_picture: decodes the image, given the minimum length of its shorter side. Called only
+            if there is a box to classify.
     """
     once = distinct(candidates)
     boxes = boxes_to_classify(once)

@@ -41,7 +41,12 @@ class ProposalHead:
     """Converts the scores to the scale of the dense head, if both are used."""
 
     def aligned(self, own: Calibration, other: Calibration) -> ProposalHead:
-        """Return the head with scores on the scale of another head."""
+        """Return the head with scores on the scale of another head.
+
+        Args:
+            own: calibration of this head's scores.
+            other: calibration of the other head's scores.
+        """
         slope, offset = own.slope / other.slope, (own.offset - other.offset) / other.slope
         return replace(self, alignment=Calibration(slope, offset))
 

@@ -49,7 +49,12 @@ class Proposals:
 
 
 def propose(backbones: BackbonePool, image: Picture) -> Proposals:
-    """Return at most 100 boxes of an image, `SIDE` or more pixels high and wide, with features."""
+    """Return at most 100 boxes of an image with their features.
+
+    Args:
+        backbones: the frozen networks.
+        image: image decoded with at least `SIDE` pixels on the shorter side.
+    """
     view = ImageView()
     outputs = backbones.get(NANODET).run(render(image.pixels, view)[None], _OUTPUTS)
     levels = len(CELLS)
@@ -87,9 +92,11 @@ def _features(maps: list[Singles], boxes: Doubles, scores: Singles) -> Singles:
 
 
 def pool_boxes(values: Singles, boxes: Doubles) -> Doubles:
-    """Return means of a map (channels, cells, cells) in boxes, float64, (boxes, channels).
+    """Return the mean of a feature map inside each box, float64, shape (boxes, channels).
 
-    The boxes are left, top, right, bottom in pixels of the view.
+    Args:
+        values: float32, shape (channels, cells, cells).
+        boxes: left, top, right, bottom in pixels of the view, shape (boxes, 4).
     """
     channels, cells, _ = values.shape
     # Sums over everything left of and above a point make the mean of any box four look-ups.

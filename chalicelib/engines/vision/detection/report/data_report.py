@@ -29,7 +29,17 @@ _OTHER_OVERLAP = 0.2
 def suspicions_of(
     image: LabelledPicture, found: DetectedObjects, labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return a record for each box with another label than found, and for each missing box."""
+    """Compare the annotated boxes of an image with confident detections.
+
+    Args:
+        image: image with annotated boxes.
+        found: detections of the model, the best first.
+        labels: label names.
+
+    Returns:
+        One record for each annotated box that is detected only with another label. Also one for
+        each detected object without an annotated box; its `id` and `label` are None.
+    """
     boxes, known = truth_of(image)
     shared = iou(found.boxes, boxes)
     entries: list[dict[str, Any]] = []
@@ -92,7 +102,13 @@ def data_report(
     pooled: Singles,
     suspicions: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the data report; each list has at most 100 entries."""
+    """Return the data report; each list has at most 100 entries.
+
+    Args:
+        reviewed: images that were reviewed.
+        pooled: features of the images, float32, shape (images, channels).
+        suspicions: boxes that the model contradicts, as returned by `suspicions_of`.
+    """
     across: list[dict[str, Any]] = []
     conflicts: list[dict[str, Any]] = []
     pairs, torn = _near_pairs(reviewed, pooled)
@@ -123,7 +139,13 @@ def suspect_examples(
     names: LabelNames,
     suspicions: Sequence[dict[str, Any]],
 ) -> list[SuspectExample]:
-    """Return all boxes whose label is flagged; the data report has only the first ones."""
+    """Return all boxes whose label is flagged; the data report has only the first ones.
+
+    Args:
+        pictures: images whose boxes users can correct.
+        names: labels of the training.
+        suspicions: boxes that the model contradicts, of these and other images.
+    """
     boxes = {known.example_id: (known, each) for each in pictures for known in each.boxes}
     found = []
     for entry in _label_errors(suspicions):
@@ -172,7 +194,12 @@ def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
 def _near_pairs(
     reviewed: Sequence[Reviewed], pooled: Singles
 ) -> tuple[list[tuple[int, int, float]], int]:
-    """Find up to 20,000 pairs of equal files or close features; count those across the split."""
+    """Find pairs of images that are equal files or have close features.
+
+    Returns:
+        At most 20,000 pairs with their cosines, the most similar ones, and the number of all pairs
+        in different parts of the split.
+    """
     if not reviewed:
         return [], 0
     centred = pooled - pooled.mean(axis=0)

@@ -44,7 +44,13 @@ _ENOUGH_BOXES = 30
 def metrics_document(
     labels: Sequence[str], by_label: Sequence[PrecisionRecall], training_loss: float
 ) -> dict[str, Any]:
-    """Return the metricsData of a model or of an epoch."""
+    """Return the metricsData of a model or of an epoch.
+
+    Args:
+        labels: label names.
+        by_label: precision and recall on the held-out images, in the order of the labels.
+        training_loss: mean loss of the last epoch.
+    """
     return {
         "labelMetrics": [
             _label_document(name, quality) for name, quality in zip(labels, by_label, strict=True)

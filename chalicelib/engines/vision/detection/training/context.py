@@ -123,7 +123,11 @@ class DetectionContext:
 def make_context(
     data: VisionData, options: VisionOptions, backbones: BackbonePool
 ) -> DetectionContext:
-    """Split the images; raise TrainingFailed if no image has a usable box."""
+    """Split the images into those to train on and those to test on.
+
+    Raises:
+        TrainingFailed: no image has a usable box.
+    """
     pictures = data.pictures.pictures
     rules = rules_of(options.algorithm)
     usable = [place for place in range(len(pictures)) if _is_usable(data, place, rules)]

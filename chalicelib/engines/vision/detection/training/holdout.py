@@ -23,8 +23,13 @@ def hold_out_images(
 ) -> list[int]:
     """Choose the held-out images, label by label; return their indexes in ascending order.
 
-    A label in fewer than three different files is trained on but not tested. `training_share` is
-    the fraction of the images to train on; 1 holds nothing out.
+    A label in fewer than three different files is trained on but not tested.
+
+    Args:
+        pictures: images to choose from.
+        labels: number of labels.
+        training_share: fraction of the images to train on; 1 holds nothing out.
+        seed: seed of the choice.
     """
     groups = _groups(pictures, seed)
     counts = np.array([_labels_in(pictures, group, labels) for group in groups]).reshape(-1, labels)

@@ -81,7 +81,7 @@ class ProposalStage:
 
     @property
     def has_heads(self) -> bool:
-        """Whether there are proposals, and so a head that classifies them."""
+        """Whether proposals are used, so that the stage trains heads that classify them."""
         return bool(self._places)
 
     @property

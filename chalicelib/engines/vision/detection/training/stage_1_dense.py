@@ -33,6 +33,16 @@ class DenseStage:
         is_wanted: Callable[[], bool],
         first_record: int | None = None,
     ) -> None:
+        """Prepare the stage.
+
+        Args:
+            context: context of the training.
+            places: indexes of the images to train on.
+            epochs: number of epochs.
+            is_wanted: returns whether this head is needed. It is called before each step and to
+                estimate times, so the result may change until the stage begins.
+            first_record: number of the first learning curve record; None for no records.
+        """
         self._context = context
         self._views = len(places) * context.rules.views_an_epoch * epochs * context.passes
         self._is_wanted = is_wanted

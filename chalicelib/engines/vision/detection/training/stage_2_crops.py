@@ -27,6 +27,13 @@ class CropStage:
     """Computes features of boxes with known labels, about the same number for each label."""
 
     def __init__(self, context: DetectionContext, is_wanted: Callable[[], bool]) -> None:
+        """Prepare the stage.
+
+        Args:
+            context: context of the training.
+            is_wanted: returns whether classifying crops (second look) is tried. It is called before
+                each step and to estimate times, so the result may change until the stage begins.
+        """
         self._is_wanted = is_wanted
         self._context = context
         chosen = _chosen_boxes(context)

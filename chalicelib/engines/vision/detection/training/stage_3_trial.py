@@ -58,6 +58,15 @@ class TrialStage:
         find_way: Callable[[], AnswerWay],
         cost: float,
     ) -> None:
+        """Prepare the stage.
+
+        Args:
+            context: context of the training.
+            fold: images to train on and to detect in.
+            heads: the heads of the fold, trained before this stage begins.
+            find_way: returns the detection method; called at the first `advance`.
+            cost: approximate time per image, in seconds on one core.
+        """
         self._context = context
         self._fold = fold
         self._heads = heads

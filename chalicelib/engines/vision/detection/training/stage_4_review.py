@@ -46,6 +46,14 @@ class ReviewStage:
         heads: FoldHeads,
         find_way: Callable[[], AnswerWay],
     ) -> None:
+        """Prepare the stage.
+
+        Args:
+            context: context of the training.
+            heads: the heads, finished before this stage begins.
+            find_way: returns the detection method for held-out images; called at the first
+                `advance`.
+        """
         self._context = context
         self._heads = heads
         self._find_way = find_way

@@ -38,6 +38,12 @@ class DetectionTraining:
     ) -> None:
         """Start a training, or resume a saved one.
 
+        Args:
+            data: images and features.
+            options: options of the training.
+            backbones: the frozen networks.
+            checkpoint: bytes that `save` of the same training returned; None for a new training.
+
         Raises:
             TrainingFailed: these images cannot be trained on.
         """
@@ -63,7 +69,11 @@ class DetectionTraining:
         return self._dense.run.epoch + self._trials.proposals.records
 
     def step(self) -> VisionStep | None:
-        """Do the next step, None at the end; raise TrainingFailed if outputs are not finite."""
+        """Do the next step; return None when the training is finished.
+
+        Raises:
+            TrainingFailed: the outputs of the head are not finite.
+        """
         stage = next((stage for stage in self._stages if not stage.is_done), None)
         if stage is None:
             return None

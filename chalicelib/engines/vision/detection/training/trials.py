@@ -67,6 +67,12 @@ class Trials:
     """
 
     def __init__(self, context: DetectionContext, dense: DenseStage) -> None:
+        """Prepare the stages of all trials.
+
+        Args:
+            context: context of the training.
+            dense: the dense head of the model, which is trained after the trials.
+        """
         self._context = context
         folds, wanted = trial_folds(context), _wanted_folds(context)
         self.proposals = ProposalStage(context, folds)
@@ -234,7 +240,11 @@ class Trials:
         return lambda: AnswerWay(proposal_head=self.proposals.head(number), is_dense=False)
 
     def _aligned(self, number: int | None) -> ProposalHead:
-        """Return a proposal head whose scores are on the scale of the dense head."""
+        """Return a proposal head whose scores are on the scale of the dense head.
+
+        Args:
+            number: fold without which the head was fitted; None for the head fitted to all images.
+        """
         own, other = (fit_calibration(_answers(part)) for part in (self._proposed, self._plain))
         return self.proposals.head(number).aligned(own, other)
 

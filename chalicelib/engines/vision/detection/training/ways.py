@@ -53,7 +53,16 @@ def found_objects(
     way_of: Callable[[int], AnswerWay],
     propose: Callable[[Sequence[int]], Sequence[Proposals]],
 ) -> list[DetectedObjects]:
-    """Detect objects in training images as a finished model would."""
+    """Detect objects in training images, in the same way as a finished model.
+
+    Args:
+        context: context of the training.
+        evaluator: evaluator with the dense head.
+        places: indexes of the images.
+        way_of: returns the method for an image, given its index.
+        propose: returns the proposed boxes of images, in the order of the given indexes. It is
+            given only the images whose method has a proposal head.
+    """
 
     def mirrored(place: int) -> Maps | None:
         return context.mirrored_maps(place) if way_of(place).is_mirrored else None

@@ -26,10 +26,12 @@ CROP_VALUES = 1280
 
 
 def describe_crops(backbones: BackbonePool, image: Picture, boxes: Doubles) -> Singles:
-    """Return a unit vector for each box, float32, (boxes, 1280).
+    """Return a feature vector of length 1 for each box of an image, float32, (boxes, 1280).
 
-    The image is decoded with `LEAST_SIDE`. Boxes are left, top, right, bottom in pixels of the
-    image as displayed, shape (boxes, 4).
+    Args:
+        backbones: the installed networks.
+        image: image decoded with `LEAST_SIDE`.
+        boxes: left, top, right, bottom in pixels of the image as displayed, shape (boxes, 4).
     """
     rows = np.empty((len(boxes), CROP_VALUES), np.float32)
     for index, box in enumerate(boxes):

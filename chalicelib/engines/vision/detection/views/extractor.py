@@ -74,7 +74,13 @@ class DetectionExtractor:
         return augmented_view(digest, number)
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
-        """Return the features of one view, float16, shape (ROW_VALUES,)."""
+        """Return the features of one view, float16, shape (ROW_VALUES,).
+
+        Args:
+            image: image decoded with `least_side`.
+            digest: digest of the image file, 16 bytes.
+            view: number of the view, from 0.
+        """
         shown = self.view(image.width, image.height, digest, view)
         return compute_row(self._backbones, render(image.pixels, shown))
 
@@ -99,7 +105,12 @@ class RetailExtractor(DetectionExtractor):
 
 
 def render(pixels: Pixels, view: ImageView) -> Pixels:
-    """Draw a view of RGB pixels, origin at the top left, as RGB, uint8, shape (416, 416, 3)."""
+    """Draw a view as an image, RGB, uint8, shape (416, 416, 3).
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3), origin at the top left.
+        view: part of the image, and its position in the view.
+    """
     height, width = pixels.shape[:2]
     left, top, right, bottom = view.source
     target = view.target
@@ -116,7 +127,12 @@ def render(pixels: Pixels, view: ImageView) -> Pixels:
 
 
 def compute_row(backbones: BackbonePool, pixels: Pixels) -> Halves:
-    """Run both networks on a view; return float16, shape (ROW_VALUES,)."""
+    """Run both networks on a view; return float16, shape (ROW_VALUES,).
+
+    Args:
+        backbones: the installed networks.
+        pixels: RGB, uint8, shape (416, 416, 3).
+    """
     taps = backbones.get(LITE2).run(pixels[None], _TAPS)
     pans = backbones.get(NANODET).run(pixels[None], _PANS)
     row = np.empty(ROW_VALUES, np.float16)

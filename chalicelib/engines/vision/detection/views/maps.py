@@ -39,7 +39,11 @@ class Maps:
 
 
 def maps_of(row: Halves) -> Maps:
-    """Convert a stored row, float16, to maps in float32; raise ValueError for another length."""
+    """Convert a stored row, float16, shape (ROW_VALUES,), to feature maps in float32.
+
+    Raises:
+        ValueError: the row does not have `ROW_VALUES` numbers.
+    """
     if row.shape != (ROW_VALUES,):
         raise ValueError(f"A row of detection features has {ROW_VALUES} numbers, not {row.size}.")
     parts, first = [], 0

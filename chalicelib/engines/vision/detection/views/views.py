@@ -44,7 +44,13 @@ class ImageView:
     """Factor of the distance of all pixel values from the mean grey."""
 
     def to_view(self, boxes: Doubles, width: int, height: int) -> Doubles:
-        """Convert boxes from the image to the view, without clipping."""
+        """Convert boxes from the image to the view, without clipping; float64, shape (boxes, 4).
+
+        Args:
+            boxes: left, top, right, bottom in pixels of the image, float64, shape (boxes, 4).
+            width: width of the image as displayed, in pixels.
+            height: height of the image as displayed, in pixels.
+        """
         scale, offset = self._scale_and_offset(width, height)
         moved = boxes * scale + offset
         return _mirrored(moved) if self.is_mirrored else moved
@@ -70,7 +76,12 @@ class ImageView:
 
 
 def augmented_view(digest: bytes, number: int) -> ImageView:
-    """Return a view for training: 0 is the image, 1 its mirror image, others are random parts."""
+    """Return a view for training: 0 is the image, 1 its mirror image, others are random parts.
+
+    Args:
+        digest: digest of the image file, 16 bytes.
+        number: number of the view, from 0.
+    """
     if number < 2:
         return ImageView(is_mirrored=number == 1)
     # From the digest, so that all workers compute the same views.
