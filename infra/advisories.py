@@ -28,7 +28,12 @@ class Verdict:
 
 
 def verdict(output: str, errors: str) -> Verdict:
-    """Interpret the output of pip-audit."""
+    """Interpret the output of pip-audit.
+
+    Args:
+        output: standard output of pip-audit; JSON unless it failed.
+        errors: standard error of pip-audit.
+    """
     try:
         packages = json.loads(output)["dependencies"]
     except (ValueError, KeyError, TypeError):

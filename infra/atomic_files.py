@@ -26,7 +26,7 @@ def drafted(folder: Path) -> Iterator[IO[bytes]]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace and sync a file; on OSError the old file is unchanged."""
+    """Replace a file and sync it to the disk; if OSError is raised, the old file is unchanged."""
     with drafted(path.parent) as draft:
         draft.write(content)
         sync(draft)

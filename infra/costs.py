@@ -264,7 +264,11 @@ def stored_gb() -> float:
 
 
 def lines(seconds: Mapping[str, float]) -> list[str]:
-    """Return the tables of prices as Markdown lines."""
+    """Return the tables of prices as Markdown lines.
+
+    Args:
+        seconds: measured seconds by kind of call, which replace the assumed ones.
+    """
     uses = [replace(use, seconds=seconds.get(use.kind, use.seconds)) for use in USES]
     idles, smalls = (idle(name) for name in SIZES)
     rows = [(name, idles[name], smalls[name]) for name in idles]

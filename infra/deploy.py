@@ -58,7 +58,11 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
 
 
 def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> None:
-    """Delete a stage, and its data if the options say so; raise DeployError if refused."""
+    """Delete a stage's service, and its data if the options say so.
+
+    Raises:
+        DeployError: the stage cannot be deleted, or the user did not confirm.
+    """
     what = "service and ALL ITS DATA" if options.delete_data else "service; its data stays"
     _say(f"{target.stack} in {target.region_name}: {what}")
     question = f"Type the name of the stage to delete it ({target.stage}): "

@@ -90,8 +90,11 @@ def provision(
 ) -> None:
     """Create tables, queues and bucket if they are missing.
 
-    Messages stay invisible for at least six times a function's timeout on AWS; on the local stack
-    shorter, because its workers send heartbeats.
+    Args:
+        settings: names and endpoint.
+        visibility_seconds: visibility timeout of the queues; on AWS at least six times a function's
+            timeout, on the local stack short, because its workers send heartbeats.
+        pages: origins of the console; like the allowed origins, they may send presigned forms.
     """
     clients = Clients(settings)
     for table in table_resources(settings):
@@ -194,7 +197,11 @@ def _allow_origins(s3: Any, settings: Settings, pages: Sequence[str]) -> None:
 
 
 def cors_rule(origins: Any) -> dict[str, Any]:
-    """Return the CORS rule of the bucket for pages of some origins, without credentials."""
+    """Return the CORS rule of the bucket for pages of some origins, without credentials.
+
+    Args:
+        origins: list of origins, or a template expression for the list.
+    """
     return {"AllowedOrigins": origins, "AllowedMethods": ["GET", "POST"], "AllowedHeaders": ["*"]}
 
 

@@ -90,6 +90,11 @@ def find_target(
 ) -> CommandTarget:
     """Find the stack that a command uses.
 
+    Args:
+        environment: environment of the command; the variables of a local stack are added.
+        is_aws: whether the account of the AWS credentials is selected.
+        needs_data: whether the command reads or writes tables, not only calls the service.
+
     Raises:
         CommandError: no stack is selected and no local stack runs.
         SettingsError: a variable cannot be read.

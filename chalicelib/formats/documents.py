@@ -47,6 +47,14 @@ class Document(Protocol):
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page. Two threads may call this at the same time.
 
+        Args:
+            number: Number of the page, from 1.
+            needs_pixels: Whether to render pixels even if the text layer is enough.
+            most_widgets: Maximum number of form fields to read from a PDF page. Images have none.
+
+        Returns:
+            A page with pixels, with a text layer, or with both.
+
         Raises:
             BadRequest: the page cannot be read, or takes too much time or memory.
             IndexError: the document has no such page.
@@ -63,7 +71,13 @@ class Document(Protocol):
 def open_document(
     data: bytes, max_pages: int, page_seconds: float = PAGE_SECONDS, seconds_left: float = math.inf
 ) -> Document:
-    """Open a PNG, JPEG or PDF; opening it, and reading each page, may take `page_seconds`.
+    """Open a PNG, JPEG or PDF.
+
+    Args:
+        data: The file.
+        max_pages: Maximum number of pages of a PDF.
+        page_seconds: Maximum time to open a PDF, and to read each of its pages, in seconds.
+        seconds_left: How long the caller can still wait, in seconds.
 
     Raises:
         TooLarge: the file has more than 10 MB.
@@ -78,7 +92,7 @@ def open_document(
 
 
 def document_kind(data: bytes) -> str:
-    """Return "png", "jpeg" or "pdf" for the bytes of a document.
+    """Return "png", "jpeg" or "pdf" for the bytes of a document of at most 10 MB.
 
     Raises:
         TooLarge: the file has more than 10 MB.
@@ -142,7 +156,11 @@ class PictureDocument:
         self._page = None
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
-        """Return the page, always with pixels; raise IndexError for another page than 1."""
+        """Return the page, always with pixels and without form fields.
+
+        Raises:
+            IndexError: the number is not 1, or the document is closed.
+        """
         del needs_pixels, most_widgets
         if number != 1 or self._page is None:
             raise IndexError(f"page {number} of an image")

@@ -43,7 +43,20 @@ def scan_upload(
     *,
     shows_rows: bool = False,
 ) -> ScannedUpload:
-    """Decide which examples would be accepted; raise the InvalidUpload that the upload would."""
+    """Decide which examples of a file would be accepted, without storing anything.
+
+    Args:
+        file: Seekable; read from its start.
+        kind: The dataset to which the file would be added.
+        begin: Called with the counts before the first example is read. So the caller has them even
+            if the scan fails.
+        check: Called often; raises an error to stop.
+        shows_rows: Whether to add the first rows to the result, or to the error if the file is
+            refused.
+
+    Raises:
+        InvalidUpload: the upload would fail with this error.
+    """
     if kind.type in FAMILY_TYPES[LANGUAGE]:
         return _scan_texts(file, kind, begin, check, shows_rows=shows_rows)
     pictures = ImageRules(kind.type, options=kind.options)

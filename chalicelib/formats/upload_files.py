@@ -39,9 +39,15 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
-    """Describe a file that cannot be uploaded, and what to send instead; "" if it can be.
+    """Describe a file that cannot be uploaded: its kind, and what to send instead.
 
-    `head` is the beginning of the file; 4,096 bytes are enough.
+    Args:
+        family: `language` or `vision`.
+        head: The first bytes of the file; 4,096 are enough.
+        encoding: The encoding in the request; empty to detect it.
+
+    Returns:
+        The sentence; "" if the file can be an upload of the family.
     """
     if family == VISION:
         return explain_foreign(head)
@@ -53,7 +59,18 @@ def explain_head(family: str, head: bytes, encoding: str = "") -> str:
 
 
 def check_content(family: str, content: bytes, encoding: str = "") -> None:
-    """Raise InvalidUpload, TooLarge or UnsupportedType if a sent file cannot be an upload."""
+    """Raise an error if a sent file is empty, over its size limit, or of another kind.
+
+    Args:
+        family: `language` or `vision`.
+        content: The file.
+        encoding: The encoding in the request; empty to detect it.
+
+    Raises:
+        InvalidUpload: the file is empty.
+        TooLarge: the file is over the limit of a file that a call sends.
+        UnsupportedType: the file is not a text file or, for vision, not a zip archive.
+    """
     if family == VISION:
         _check_archive(content)
     else:

@@ -22,7 +22,17 @@ _HEAD_LINES = 100
 def read_user_texts(
     file: BinaryIO, options: ReadingOptions, labels: Sequence[str], check: Callable[[], None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each text with its label cell; raise BadRequest if there are too many texts."""
+    """Yield each text of a file, with the content of the label column in its row.
+
+    Args:
+        file: an open file.
+        options: the reading options of the call.
+        labels: labels of the model, by which the columns are recognised.
+        check: called while the file is read; raises an error to stop.
+
+    Raises:
+        BadRequest: the file cannot be read, or has too many texts.
+    """
     table = InputTable()
     options = _options(file, options, labels)
     lines = read_lines(file, options, check, table, keeps_cells=True)
@@ -65,7 +75,7 @@ def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> 
 
 
 def _label_at(names: Sequence[str], wanted: str) -> int | None:
-    """Return the index of the requested or recognised label column; None without one."""
+    """Return the index of the requested or recognised label column; None if there is none."""
     lowered = [name.strip().lower() for name in names]
     if wanted.isdecimal() and 1 <= int(wanted) <= max(len(names), 2):
         return int(wanted) - 1

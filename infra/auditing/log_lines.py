@@ -99,7 +99,11 @@ _TRIES = 5
 
 @contextmanager
 def opened(path: Path) -> Iterator[list[TextIO]]:
-    """Open a file, or all files of a folder at one moment; raise CommandError without files."""
+    """Open a file, or all files of a folder as they are at one moment.
+
+    Raises:
+        CommandError: there is no file, or a file cannot be read.
+    """
     try:
         with ExitStack() as stack:
             files = [stack.enter_context(file) for file in _open(path)]
@@ -177,7 +181,11 @@ class LogGroup:
         self._client = session.client("logs", endpoint_url=settings.endpoint_url, config=config)
 
     def first_time(self, now: datetime) -> datetime:
-        """Return the time of the oldest line; raise CommandError without a readable log group."""
+        """Return the time of the oldest line.
+
+        Raises:
+            CommandError: the log group does not exist or cannot be read.
+        """
         try:
             answer = self._client.describe_log_groups(logGroupNamePrefix=self.name)
         except (ClientError, BotoCoreError) as error:
@@ -193,7 +201,11 @@ class LogGroup:
         return made if days is None else max(made, now - timedelta(days=days))
 
     def lines(self, start: datetime, end: datetime, month: str) -> Iterator[str]:
-        """Yield a month's relevant lines between two moments, or raise CommandError."""
+        """Yield the relevant lines of a month that were written between two moments.
+
+        Raises:
+            CommandError: a log group cannot be read, or has too many pages.
+        """
         for name in (self.name, *self._others):
             yield from self._lines(name, start, end, month)
 

@@ -71,7 +71,12 @@ class ReportRow:
 
 
 def parse_month(text: str | None, now: datetime) -> Month:
-    """Parse a month, by default the current; raise CommandError if it has no counters."""
+    """Parse the name of a month; without a name, return the current month.
+
+    Raises:
+        CommandError: the name is not a month, or the month has not begun or has no counters any
+            more.
+    """
     if text is None:
         return Month(datetime(now.year, now.month, 1, tzinfo=UTC))
     found = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", text)
@@ -121,7 +126,13 @@ def table(found: Sequence[ReportRow]) -> list[str]:
 def notes(
     month: Month, times: tuple[datetime, datetime | None, datetime], tally: Tally
 ) -> list[str]:
-    """List what the comparison cannot check."""
+    """List what the comparison cannot check.
+
+    Args:
+        month: the month.
+        times: time of the first account, of the oldest log line if known, and the current time.
+        tally: counts of the log.
+    """
     made, first, now = times
     found = []
     if first is None:

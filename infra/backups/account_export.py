@@ -80,6 +80,12 @@ def export_account(
 ) -> None:
     """Write all data of an account to a new folder.
 
+    Args:
+        container: services and stores of the stack.
+        account: account to export.
+        folder: folder that does not exist yet, or is empty.
+        progress: called with lines for the user.
+
     Raises:
         FolderNotEmpty: the folder is not empty.
         ExportIncomplete: images are missing in the storage; everything else was written.

@@ -27,8 +27,11 @@ class DamageScan:
     ) -> list[str]:
         """Check the next pieces; return a message for each damaged one.
 
-        No piece is started after `most_seconds`. The first may have more than `most_bytes` if
-        `may_exceed`; `must_end` stops also within a piece.
+        Args:
+            most_bytes: maximum number of bytes to read.
+            most_seconds: seconds after which no further piece is started.
+            may_exceed: whether to check the first piece even if it is larger than `most_bytes`.
+            must_end: returns whether to stop reading, also within a piece.
         """
         ended, left, damages = time.monotonic() + most_seconds, most_bytes, []
         names = self._folder.named_pieces()

@@ -72,9 +72,10 @@ def dump(
     access: Access = _PLAIN,
     with_keys: bool = False,
 ) -> Manifest:
-    """Copy tables and bucket into a folder; unchanged data is not copied again.
+    """Copy all tables and the bucket into a folder; unchanged data is not copied again.
 
-    API keys are only copied `with_keys`, for the saved data of a stack that starts again.
+    `progress` is called with lines for the user; `access` says how the stack is read. API keys are
+    copied only if `with_keys` is set, for the saved data of a stack that starts again.
 
     Raises:
         BackupError: the folder has other files, or a damaged backup.

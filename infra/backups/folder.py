@@ -81,6 +81,12 @@ class BackupFolder:
     """One backup on disk."""
 
     def __init__(self, path: Path, keeps_previous: bool = False) -> None:
+        """Set the folder, which is created when it is first needed.
+
+        Args:
+            path: path of the folder.
+            keeps_previous: whether the second-last dump stays in the folder, too.
+        """
         self.path = path
         self._keeps_previous = keeps_previous
         self._is_read = False
@@ -105,7 +111,11 @@ class BackupFolder:
         remove_drafts(self.path)
 
     def manifest(self) -> Manifest | None:
-        """Read the manifest, None before the first dump; raise BackupError if it is damaged."""
+        """Read the manifest; None when no dump has been finished.
+
+        Raises:
+            BackupError: the manifest is damaged or of another version.
+        """
         return _read(self.path / MANIFEST)
 
     def previous(self) -> Manifest | None:
@@ -173,7 +183,11 @@ class BackupFolder:
         return name
 
     def add_stream(self, blocks: Iterable[bytes]) -> tuple[str, int]:
-        """Write a piece from blocks; return name and bytes, or raise OSError."""
+        """Write a piece that consists of blocks; return its name and its size in bytes.
+
+        Raises:
+            OSError: the piece cannot be written.
+        """
         digest, size = hashlib.sha256(), 0
         with drafted(self.path) as draft:
             for block in blocks:
@@ -189,7 +203,11 @@ class BackupFolder:
         return name, size
 
     def settle(self) -> None:
-        """Sync the added pieces and rename them to their final names, or raise OSError."""
+        """Write the added pieces to the disk, then rename them to their final names.
+
+        Raises:
+            OSError: a piece cannot be written.
+        """
         # In this order, so that after a power failure no piece has a name without its content.
         with ThreadPoolExecutor(_THREADS) as threads:
             for _ in threads.map(_sync_file, self._drafts.values()):
@@ -235,7 +253,11 @@ class BackupFolder:
         return self._place(name).open("rb")
 
     def switch(self, manifest: Manifest) -> None:
-        """Replace the manifest and delete pieces that it does not name, or raise OSError."""
+        """Replace the manifest, and delete pieces that no manifest names.
+
+        Raises:
+            OSError: the manifest or one of its pieces cannot be written.
+        """
         self.settle()
         previous = self._known if self._keeps_previous else None
         if previous is not None:
@@ -254,7 +276,16 @@ class BackupFolder:
     def check(
         self, name: str, from_disk: bool = False, must_end: Callable[[], bool] = lambda: False
     ) -> None:
-        """Check the digest of a piece; raise BackupError if the piece is missing or damaged."""
+        """Check the digest of a piece.
+
+        Args:
+            name: name of the piece.
+            from_disk: whether to read from the disk, not from the system's cache.
+            must_end: returns whether to leave the rest of the piece unread.
+
+        Raises:
+            BackupError: the piece is missing or damaged.
+        """
         if from_disk:
             self._drop_cached(name)
         for _ in self.blocks(name):
@@ -268,7 +299,11 @@ class BackupFolder:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def blocks(self, name: str) -> Iterator[bytes]:
-        """Yield a piece's blocks; raise BackupError at the end if the digest is wrong."""
+        """Yield the blocks of a piece, and compare its digest at the end.
+
+        Raises:
+            BackupError: the piece is missing or damaged.
+        """
         digest, path = hashlib.sha256(), self._place(name)
         try:
             with path.open("rb") as file:

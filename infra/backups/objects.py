@@ -43,7 +43,15 @@ def copy(
     before: Mapping[str, StoredObject],
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[StoredObject]:
-    """Copy the bucket into a backup; unchanged objects are taken from the previous dump."""
+    """Copy the bucket into a backup; unchanged objects are taken from the previous dump.
+
+    Args:
+        s3: S3 client.
+        bucket: name of the bucket.
+        folder: the backup folder.
+        before: objects of the previous dump by key.
+        progress: called with lines for the user.
+    """
 
     def take(entry: Found) -> list[StoredObject]:
         key, *state = entry

@@ -41,7 +41,16 @@ _GAP = 1_000_000
 def repair(
     settings: Settings, folder: BackupFolder, keep_copy: Callable[[], None]
 ) -> list[str] | None:
-    """Remove damaged data from a backup; return a line for each loss, None without damage."""
+    """Remove damaged data from a backup.
+
+    Args:
+        settings: settings of the stack of the backup.
+        folder: the backup folder.
+        keep_copy: called before anything in the folder changes.
+
+    Returns:
+        A line for each loss; None if the backup is undamaged, which leaves it unchanged.
+    """
     if folder.is_empty():
         return None
     lost: list[str] = []

@@ -31,7 +31,13 @@ class Restored:
         saved_rows: Callable[[str], Iterable[Item]],
         kept: Mapping[str, list[Item]],
     ) -> None:
-        """Read the rows that decide how other rows are restored."""
+        """Read the rows that decide how other rows are restored.
+
+        Args:
+            manifest: manifest of the backup.
+            saved_rows: returns the saved rows of a table, given its short name.
+            kept: rows of the stack that stay, by the short names in `replay.KEPT`.
+        """
         self._saved_rows = saved_rows
         self._owners = Owners(*(saved_rows(short) for short in (DATASETS, MODELS)))
         kept = {short: [*kept[short], *saved_rows(short)] for short in replay.KEPT}
@@ -63,6 +69,12 @@ def restore(
     Data that was deleted after the backup stays deleted, because the stack's deletion records stay
     and their jobs run again. Counters of the stack stay if they are higher. Rows and objects whose
     dataset or model is not in the backup are left out.
+
+    Args:
+        settings: names and endpoint.
+        folder: the backup folder.
+        is_replacing: whether to delete existing data first.
+        progress: called with lines for the user.
 
     Raises:
         BackupError: the backup is incomplete, or the stack has data that may not be replaced.

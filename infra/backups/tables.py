@@ -35,7 +35,12 @@ def scan(dynamodb: Any, table: str) -> Iterator[Item]:
 
 
 def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, int]]:
-    """Yield pieces of JSON lines, each with its number of rows."""
+    """Yield pieces of JSON lines, each with its number of rows.
+
+    Args:
+        items: the items in any order.
+        keys: names of the key attributes.
+    """
     with ExitStack() as files:
         heaps = [files.enter_context(SpooledTemporaryFile(_SPOOL_BYTES)) for _ in range(_PIECES)]
         for item in items:
@@ -78,12 +83,20 @@ def from_wire(text: str) -> Item:
 
 
 def write(dynamodb: Any, table: str, items: Iterable[Item]) -> int:
-    """Write items in batches, return their number; raise BackupError if some are refused."""
+    """Write items in batches; return their number.
+
+    Raises:
+        BackupError: the table refuses some of the items repeatedly.
+    """
     return _in_batches(dynamodb, table, ({"PutRequest": {"Item": item}} for item in items))
 
 
 def delete(dynamodb: Any, table: str, items: Iterable[Item], keys: Sequence[str]) -> int:
-    """Delete items in batches, return their number; raise BackupError if some are refused."""
+    """Delete items in batches; return their number.
+
+    Raises:
+        BackupError: the table refuses some of the items repeatedly.
+    """
     found = ({name: item[name] for name in keys} for item in items)
     return _in_batches(dynamodb, table, ({"DeleteRequest": {"Key": key}} for key in found))
 

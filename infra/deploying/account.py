@@ -62,7 +62,11 @@ class Target:
 
     @cached_property
     def session(self) -> Any:
-        """The session that all clients share; raise DeployError for a missing or wrong region."""
+        """The session that all clients share.
+
+        Raises:
+            DeployError: no region is given, or the region does not exist.
+        """
         session = boto3.session.Session(region_name=self.region)
         found = session.region_name
         if not found:
@@ -104,6 +108,10 @@ class Target:
         """Return the address at which this machine can reach a REST API.
 
         An emulated AWS serves all APIs at its own address, not under the host names of AWS.
+
+        Args:
+            url: URL in the stack's outputs, such as
+                `https://a1b2.execute-api.REGION.amazonaws.com/api/`.
         """
         host, _, stage = url.rstrip("/").removeprefix("https://").partition("/")
         api, sign, _ = host.partition(".execute-api.")
@@ -124,7 +132,11 @@ class Target:
 
 @contextmanager
 def explained(target: Target) -> Iterator[None]:
-    """Convert errors of AWS clients to a DeployError of one line, with a remedy."""
+    """Convert errors of AWS clients to a DeployError of one line, with a remedy.
+
+    Raises:
+        DeployError: an AWS call in the block failed.
+    """
     where = target.region or "the configured region"
     try:
         yield
@@ -158,7 +170,11 @@ def _reason(refusal: ClientError) -> str:
 
 
 def is_there(call: Callable[[], object]) -> bool:
-    """Make an AWS call; return whether the resource exists, raise ClientError for other errors."""
+    """Make an AWS call; return whether the resource in question exists.
+
+    Raises:
+        ClientError: the call failed for another reason.
+    """
     try:
         call()
     except ClientError as error:
@@ -169,7 +185,12 @@ def is_there(call: Callable[[], object]) -> bool:
 
 
 def explain(error: BaseException, region: str) -> str:
-    """Describe the cause of an error in one line."""
+    """Describe the cause of an error in one line.
+
+    Args:
+        error: the error; for errors of the service, the chained cause is described.
+        region: region of the command.
+    """
     cause = next((c for c in _chain(error) if isinstance(c, BotoCoreError | ClientError)), None)
     if cause is None:
         return str(error)

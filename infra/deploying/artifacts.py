@@ -36,6 +36,11 @@ def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> No
 
     These are the function's code, its properties, and the values of the parameters that the
     properties refer to.
+
+    Args:
+        template: template of a package, whose code is in the bucket under its digest; changed in
+            place.
+        parameters: parameters of the deployment, including defaults.
     """
     conditions = template.get("Conditions", {})
     for resource in template["Resources"].values():
@@ -72,7 +77,7 @@ Say = Callable[[str], None]
 
 
 def check_package(folder: Path) -> None:
-    """Raise DeployError unless there is a package that Lambda accepts."""
+    """Raise DeployError if the package is missing, damaged or too large for Lambda."""
     for name in (ZIP, TEMPLATE, DATA_TEMPLATE):
         if not (folder / name).is_file():
             raise DeployError(f"{folder / name} is missing: build the package by `make package`")
@@ -133,14 +138,28 @@ def default_parameters(folder: Path) -> dict[str, str]:
 
 
 def upload_data_template(target: Target, folder: Path) -> StackTemplate:
-    """Upload and return the data stack's template; raise DeployError if it is too large."""
+    """Upload the template of the data's stack, and return it.
+
+    Raises:
+        DeployError: the template is too large.
+    """
     return _upload_template(target, _read(folder, DATA_TEMPLATE))
 
 
 def upload_package(
     target: Target, folder: Path, parameters: Mapping[str, str], say: Say
 ) -> StackTemplate:
-    """Upload the package and the service's template, and return it, or raise DeployError."""
+    """Upload the package and the template of the service's stack; return the template.
+
+    Args:
+        target: target of the deployment.
+        folder: folder of the package.
+        parameters: parameters of the service, including defaults.
+        say: called with lines for the user.
+
+    Raises:
+        DeployError: the template is too large.
+    """
     key = f"packages/{_digest(folder / ZIP)}.zip"
     _upload(target, target.artifact_bucket, key, folder / ZIP, say)
     template = _read(folder, TEMPLATE)
@@ -180,7 +199,11 @@ def _parameters(template: dict[str, Any]) -> frozenset[str]:
 
 
 def read_models(model_dir: Path) -> tuple[Catalogue, dict[str, Path]]:
-    """Return catalogue and files of installed models; raise DeployError if one has changed."""
+    """Return the catalogue of the installed model files, and the files by their keys.
+
+    Raises:
+        DeployError: no model is installed, or a file has changed since its installation.
+    """
     catalogue: dict[str, dict[str, ModelFile]] = {}
     paths: dict[str, Path] = {}
     for record in sorted(model_dir.glob(f"**/{RECORD}")):

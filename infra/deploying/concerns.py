@@ -32,7 +32,14 @@ def concerns(
     given: Mapping[str, str],
     before: Mapping[str, str] | None,
 ) -> tuple[list[Concern], dict[str, str]]:
-    """Return warnings, and parameters that result from them."""
+    """Return warnings, and parameters that result from them.
+
+    Args:
+        target: where the stage is deployed.
+        known: names of all parameters.
+        given: parameters that the user sets.
+        before: current parameters of the service; None if it does not exist yet.
+    """
     found, added = list(_without_receivers(known, given, before)), dict[str, str]()
     if LOG_ROLE in known:
         more, added = _log_role(target, given.get(LOG_ROLE, ""), before)

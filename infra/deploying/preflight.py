@@ -71,7 +71,17 @@ def read_limits(target: Target) -> AccountLimits:
 def check_account(
     target: Target, parameters: Mapping[str, str], named: Collection[str], before: int
 ) -> list[str]:
-    """Check an account and return warnings; raise DeployError if the deployment would fail."""
+    """Check services, rights and limits of an account; return warnings.
+
+    Args:
+        target: where the stage is deployed.
+        parameters: parameters of the deployment, including defaults.
+        named: parameters that `SET` names.
+        before: concurrency that the stage has reserved already.
+
+    Raises:
+        DeployError: the deployment would fail; the message has the remedy.
+    """
     check_services(target)
     if target.endpoint_url is not None:
         return []  # An emulated AWS has neither limits nor rights.
@@ -151,7 +161,17 @@ def check_limits(
     named: Collection[str],
     before: int,
 ) -> list[str]:
-    """Compare parameters with the account's limits; return warnings or raise DeployError."""
+    """Compare the stage's parameters with the limits of the account; return warnings.
+
+    Args:
+        limits: limits of the account.
+        parameters: parameters of the deployment, including defaults.
+        named: parameters that `SET` names.
+        before: concurrency that the stage has reserved already.
+
+    Raises:
+        DeployError: a limit is exceeded; the message has the remedy.
+    """
     _check_reserved(limits, parameters, before)
     if limits.concurrency < FULL_CONCURRENCY:
         _check_memory(parameters, named)
@@ -208,7 +228,13 @@ def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before
 
 
 def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str], None]) -> None:
-    """Wait until queues of recently removed stacks can be created again."""
+    """Wait until queues of recently removed stacks can be created again.
+
+    Args:
+        stacks: stacks of a stage that have queues.
+        target: target of the deployment.
+        say: called with a line for the user.
+    """
     if target.endpoint_url is not None:
         return
     times = [stack.deleted_at() for stack in stacks if not stack.status()]
@@ -220,7 +246,11 @@ def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str],
 
 
 def check_unclaimed(target: Target) -> None:
-    """Raise DeployError if tables or a bucket exist, but not the data's stack."""
+    """Refuse tables and a bucket that exist although the data's stack does not.
+
+    Raises:
+        DeployError: some exist, so CloudFormation could not create them.
+    """
     found = kept(target)
     if found:
         raise DeployError(

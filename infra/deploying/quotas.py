@@ -53,7 +53,15 @@ class Quota:
 
 
 def check_quotas(templates: Mapping[str, Template], parameters: Mapping[str, str]) -> None:
-    """Raise DeployError, with the remedy, if the templates exceed a quota."""
+    """Check the templates, with their parameters, against every quota.
+
+    Args:
+        templates: templates by file name.
+        parameters: parameters of the deployment, including defaults.
+
+    Raises:
+        DeployError: a quota is exceeded; the message names the resource, the quota and the remedy.
+    """
     for quota, resource, size in sizes(templates, parameters):
         if size > quota.most:
             raise DeployError(

@@ -37,7 +37,11 @@ def kept(target: Target) -> list[str]:
 
 
 def delete_data(target: Target, say: Say) -> None:
-    """Delete tables and bucket for ever; may be repeated. Raise DeployError if AWS is slow."""
+    """Delete tables, and the bucket with every object, permanently; may be repeated.
+
+    Raises:
+        DeployError: AWS takes too long.
+    """
     dynamodb = target.client("dynamodb")
     tables = [table.name for table in table_resources(target.settings)]
     deleted = [name for name in tables if is_there(partial(dynamodb.delete_table, TableName=name))]

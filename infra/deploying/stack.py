@@ -82,7 +82,14 @@ def runtimes_of(template: Mapping[str, Any]) -> dict[str, str]:
 
 
 class Stack:
-    """One CloudFormation stack, and the operations on it."""
+    """One CloudFormation stack, and the operations on it.
+
+    Args:
+        target: account and region of the stack.
+        name: name of the stack.
+        say: called with lines for the user.
+        pause_seconds: pause between two polls.
+    """
 
     def __init__(
         self, target: Target, name: str, say: Say, pause_seconds: float = _POLL_SECONDS
@@ -123,7 +130,11 @@ class Stack:
         return {entry["ParameterKey"]: entry.get("ParameterValue", "") for entry in found}
 
     def check(self) -> bool:
-        """Return whether the stack exists; raise DeployError if it cannot be changed now."""
+        """Return whether the stack exists; refuse a stack that cannot be changed now.
+
+        Raises:
+            DeployError: the stack is partly deployed, or is being changed.
+        """
         status, stage = self.status(), self._target.stage
         if status in _NEW:
             return False
@@ -155,7 +166,17 @@ class Stack:
         exists: bool,
         watch_minutes: int = 0,
     ) -> str | None:
-        """Create a change set, None if it would be empty; raise DeployError if it is refused."""
+        """Create a change set; return None if nothing would change.
+
+        Args:
+            template: new template of the stack.
+            given: parameters to set; other parameters of an existing stack keep their values.
+            exists: whether the stack exists.
+            watch_minutes: minutes after the update in which an alarm rolls it back.
+
+        Raises:
+            DeployError: CloudFormation refused the change set.
+        """
         name = f"deploy-{int(time.time() * 1000)}"
         request: dict[str, Any] = {
             "StackName": self.name,
@@ -179,7 +200,13 @@ class Stack:
         return runtimes_of(json.loads(found) if isinstance(found, str) else found)
 
     def changes(self, name: str, runtimes: Mapping[str, str] | None = None) -> list[Change]:
-        """Return the changes that a change set would make."""
+        """Return the changes that a change set would make.
+
+        Args:
+            name: name of the change set.
+            runtimes: old and new runtime of each function whose runtime changes, by its name in the
+                template.
+        """
         found = []
         pages = self._client.get_paginator("describe_change_set")
         for page in pages.paginate(ChangeSetName=name, StackName=self.name):
@@ -201,7 +228,11 @@ class Stack:
         self._client.delete_change_set(ChangeSetName=name, StackName=self.name)
 
     def execute(self, name: str) -> None:
-        """Execute a change set and report events; raise DeployError, with the first cause."""
+        """Execute a change set, report the events until it ends, and wait for the end.
+
+        Raises:
+            DeployError: the execution failed; the message names the first cause.
+        """
         began = self._newest_event()
         self._client.execute_change_set(ChangeSetName=name, StackName=self.name)
         self._wait(began, _GOOD)
@@ -313,6 +344,10 @@ class Stack:
 
 def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings, str]:
     """Return the settings with which a stage's data can be reached, and the URL of its API.
+
+    Args:
+        target: the stage.
+        environment: settings that are not in the stack.
 
     Raises:
         DeployError: the stack does not exist or is partly deployed.

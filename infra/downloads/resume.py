@@ -36,10 +36,17 @@ def partial_path(target: Path) -> Path:
 
 
 def download(url: str, target: Path, digests: Collection[str], received: Received) -> bool:
-    """Download a file, from where an earlier call was interrupted; return whether it succeeded.
+    """Download a file, from where an earlier call was interrupted.
 
-    It fails if the server does not send a file with one of the digests, or the connection fails
-    several times in a row.
+    Args:
+        url: address of the file; other schemes than http and https are not opened.
+        target: path of the complete file, in an existing folder.
+        digests: the sha256 values that the file may have.
+        received: called with the number of bytes received so far.
+
+    Returns:
+        Whether the target has the file. False means that the server did not send a file with one
+        of the digests, or that the connection failed several times in a row.
 
     Raises:
         OSError: the file could not be written.

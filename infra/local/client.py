@@ -47,7 +47,11 @@ class Service:
     def post(
         self, path: str, fields: dict[str, str], file: Path | None = None, part: str = "data"
     ) -> dict[str, Any]:
-        """Send a multipart form, with an optional file in field `part`, or raise CallFailed."""
+        """Send a multipart form, with an optional file in the field `part`.
+
+        Raises:
+            CallFailed: the call failed.
+        """
         boundary = uuid.uuid4().hex
         request = urllib.request.Request(  # noqa: S310 - our own service
             self.url + path,
@@ -68,9 +72,16 @@ class Service:
         seconds: float,
         report: Callable[[dict[str, Any]], object] = lambda _: None,
     ) -> dict[str, Any]:
-        """Read a record until it is final; raise CallFailed if it does not change for too long.
+        """Read a record until it is final, for as long as it makes progress.
 
-        It may be unchanged for `seconds`. Changes are reported at most every 10 seconds.
+        Args:
+            path: path of the record.
+            is_final: returns whether a record is final.
+            seconds: longest time without a change of the record.
+            report: called with changed records, at most every 10 seconds.
+
+        Raises:
+            CallFailed: the record did not change for too long.
         """
         before: dict[str, Any] = {}
         changed = reported = time.monotonic()

@@ -58,7 +58,11 @@ class Trained:
 
 
 def train_first(service: Service, sample: DemoSample, progress: Callable[[str], None]) -> Trained:
-    """Upload a sample, train and predict, unless done before; raise CallFailed on failure."""
+    """Upload a sample and train a model, unless an earlier start did so; predict with the model.
+
+    Raises:
+        CallFailed: a call failed or took too long.
+    """
     base = f"/v2/{sample.family}"
     dataset_id = _find_dataset(service, base, sample) or _upload(service, base, sample, progress)
     model_id = _find_model(service, base, dataset_id)

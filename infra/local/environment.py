@@ -45,7 +45,14 @@ _DEFAULTS = {
 def process_environment(
     caller: Mapping[str, str], options: Options, state: State, endpoint_url: str | None
 ) -> dict[str, str]:
-    """Return the environment of the processes; the caller's variables override the defaults."""
+    """Return the environment of the processes; the caller's variables override the defaults.
+
+    Args:
+        caller: the environment of the command.
+        options: the stack's options.
+        state: state folder with the keys.
+        endpoint_url: URL of the emulated AWS; None for real AWS.
+    """
     environment = {**_DEFAULTS, **caller}
     region = caller.get("AWS_REGION") or caller.get("AWS_DEFAULT_REGION") or "us-east-1"
     environment |= {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}

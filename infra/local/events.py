@@ -34,7 +34,13 @@ class LambdaContext:
 
 
 def sqs_event(message: dict[str, Any], queue_arn: str, region: str) -> dict[str, Any]:
-    """Build the event of one received message."""
+    """Build the event of one received message.
+
+    Args:
+        message: as `receive_message` returns it, with all system attributes.
+        queue_arn: ARN of its queue.
+        region: region of its queue.
+    """
     return {
         "Records": [
             {

@@ -77,6 +77,14 @@ class SnapshotSaver:
         state: SavingState,
         say: Callable[[str], None],
     ) -> None:
+        """Prepare to save.
+
+        Args:
+            settings: settings of the stack.
+            folder: the backup folder.
+            state: shared memory from which other processes read up to when the data is saved.
+            say: called with lines for the user.
+        """
         self._settings = settings
         self._folder = folder
         self._state = state
@@ -90,9 +98,14 @@ class SnapshotSaver:
         self._changed: Changed = ([], [])
 
     def run(self, within_seconds: float) -> bool:
-        """Save changes until SIGTERM, and then once more; return whether all are saved.
+        """Save changes until SIGTERM, and then once more.
 
-        A change is saved within `within_seconds`, or the time of three dumps if that is longer.
+        Args:
+            within_seconds: longest time from a change to the end of a dump that contains it, or the
+                time of three dumps if that is longer.
+
+        Returns:
+            Whether all changes are saved.
         """
         stop = threading.Event()
         process.handle_stop(stop.set)
@@ -265,7 +278,11 @@ def _call(
 
 
 def repair_snapshot(settings: Settings, folder: BackupFolder, say: Callable[[str], None]) -> bool:
-    """Copy the saved data, then remove its damaged parts; return whether it is undamaged now."""
+    """Copy the saved data to another folder, then remove its damaged parts.
+
+    Returns:
+        Whether the saved data is now undamaged.
+    """
     name = f"{folder.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
     places = (
         folder.path.with_name(f"{name}{end}") for end in chain([""], map("-{}".format, count(2)))
@@ -315,12 +332,24 @@ def changed_since(settings: Settings, moment: datetime) -> Changed:
 
 
 def pause_after(took_seconds: float, within_seconds: float) -> float:
-    """Return the pause in seconds between a dump and the next one."""
+    """Return the pause in seconds between a dump and the next one.
+
+    Args:
+        took_seconds: duration of the dump.
+        within_seconds: see `SnapshotSaver.run`.
+    """
     # A change that is made while a dump copies rows is saved only at the end of the next dump.
     left = within_seconds - _DUMPS * took_seconds
     return max(left, took_seconds, within_seconds / _MOST_DUMPS)
 
 
 def restore_snapshot(settings: Settings) -> str:
-    """Load the saved data into a new run; return a line or "", or raise BackupError."""
+    """Load the saved data into the emulated AWS of a new run.
+
+    Returns:
+        A line about the restored data; empty if there was none.
+
+    Raises:
+        BackupError: the saved data is damaged.
+    """
     return str(control(settings, "PUT", timeout_seconds=_RESTORE_SECONDS)["message"])

@@ -208,7 +208,15 @@ def run(
     options: Options,
     flush: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run the lanes and schedules until SIGTERM."""
+    """Run the lanes and schedules until SIGTERM.
+
+    Args:
+        app: the Chalice application.
+        settings: names and endpoint.
+        is_training: whether this process has the training queues or all others.
+        options: the stack's options.
+        flush: called before the process ends.
+    """
     os.nice(options.niceness)
     threads: list[threading.Thread] = []
     started: list[Lane] = []

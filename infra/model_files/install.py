@@ -57,7 +57,18 @@ def install(
     keep_downloads: bool = False,
     terminal: TextIO | None = None,
 ) -> None:
-    """Install missing models and those that they need; raise InstallError with the remedy."""
+    """Install the models that are missing, and the models that they need.
+
+    Args:
+        directory: the model directory, created when it does not exist.
+        names: names of models in the manifest.
+        progress: called with lines for the user.
+        keep_downloads: whether to keep the packages in the directory's `downloads`.
+        terminal: where a progress bar is drawn if this is a terminal; otherwise lines are printed.
+
+    Raises:
+        InstallError: a download, the disk or a check failed; the message has the remedy.
+    """
     wanted = with_needs(names)
     if not missing(directory, wanted):
         return

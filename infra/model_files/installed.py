@@ -37,7 +37,13 @@ def _describe(path: Path) -> dict[str, Any]:
 
 
 def write_record(directory: Path, folder: Path, model: ModelDescription) -> None:
-    """Write the record of all files of a finished folder."""
+    """Write the record of all files of a finished folder.
+
+    Args:
+        directory: the model directory, which has the models that this model needs.
+        folder: the finished folder.
+        model: the model whose files it has.
+    """
     files = {path.name: _describe(path) for path in sorted(folder.iterdir()) if path.name != RECORD}
     record = {
         "name": model.name,
@@ -98,10 +104,16 @@ def _is_same(path: Path, known: dict[str, Any], *, thorough: bool) -> bool:
 
 
 def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = False) -> list[str]:
-    """Return the files of a model that are missing or differ from its record; or the record.
+    """Return the files of a model that are missing or differ from its record.
 
-    The record is returned if the model is missing or outdated, or depends on a changed model. Only
-    a thorough check reads every file.
+    Args:
+        directory: the model directory.
+        model: the model that should be installed there.
+        thorough: whether to read every file, not only those whose size or time changed.
+
+    Returns:
+        Names of files. If the model is not installed, is outdated, or was made with another version
+        of a model that it needs, this is the name of the record.
     """
     record = read_record(directory, model)
     files = _recorded_files(record)
@@ -191,7 +203,16 @@ def describe_origin(model: ModelDescription) -> dict[str, Any]:
 
 
 def model_facts(model: ModelDescription, folder: Path, facts_file: str) -> dict[str, Any]:
-    """Return name, origin, and files of a converted model; as `sha256` the digest of digests."""
+    """Return the facts of a converted model with several files.
+
+    Args:
+        model: description of the model.
+        folder: folder of the model's files.
+        facts_file: name of the file of facts, which is left out.
+
+    Returns:
+        Name, origin, the size and digest of every file, and as `sha256` the digest of the digests.
+    """
     files = {
         path.name: {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
         for path in sorted(folder.iterdir())

@@ -21,7 +21,11 @@ _CHOICE = re.compile(r"\{([^{}]*)\}")
 
 
 def read_intents() -> list[tuple[str, str]]:
-    """Return distinct sentences with intents; raise ValueError if one has two."""
+    """Return the distinct sentences with their intents.
+
+    Raises:
+        ValueError: a sentence has two everyday intents.
+    """
     found: dict[str, tuple[str, str]] = {}
     for text, label in read_patterns(EVERYDAY.read_text(encoding="utf-8")):
         _, known = found.setdefault(text.casefold(), (text, label))
@@ -41,7 +45,11 @@ def _read_chat() -> Iterator[tuple[str, str]]:
 
 
 def read_patterns(content: str) -> Iterator[tuple[str, str]]:
-    """Yield sentences and labels of patterns; raise ValueError before the first label."""
+    """Yield the sentences and labels of a file of patterns.
+
+    Raises:
+        ValueError: a pattern precedes the first label.
+    """
     label = ""
     for line in filter(None, map(str.strip, content.splitlines())):
         if line.startswith(_LABEL):

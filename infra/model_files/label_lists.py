@@ -41,7 +41,11 @@ SCENE = _read("scene")
 
 
 def imagenet_names(path: Path) -> list[str]:
-    """Read ImageNet's thousand distinct names from JSON; raise BrokenFile if they differ."""
+    """Read the thousand distinct names of ImageNet's labels from a JSON list.
+
+    Raises:
+        BrokenFile: the number of names is wrong, two are equal, or the order differs.
+    """
     names = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(names, list) or len(names) != _IMAGENET_COUNT:
         raise BrokenFile(f"{path.name} is not a list of {_IMAGENET_COUNT:,} names.")

@@ -56,6 +56,9 @@ def reading_emoji(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
 
     There is one rule for all emoji with the same words, so that a text is searched only a few
     times.
+
+    Args:
+        tokenizer: content of a `tokenizer.json` with a single normaliser.
     """
     rules = [("", _DROPPED), *((f" {words} ", signs) for words, signs in _SIGNS_OF_WORDS.items())]
     replacing = [
@@ -95,7 +98,11 @@ def dump_head(head: SentimentHead) -> bytes:
 
 
 def read_figures(path: Path = FIGURES_FILE) -> dict[str, Any]:
-    """Read the sentiment head's measured quality, or raise BrokenFile."""
+    """Read the measured quality of the sentiment head, such as its accuracy.
+
+    Raises:
+        BrokenFile: the file is missing or damaged.
+    """
     try:
         figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -104,7 +111,11 @@ def read_figures(path: Path = FIGURES_FILE) -> dict[str, Any]:
 
 
 def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> SentimentHead:
-    """Read the head; raise BrokenFile if the figures have the digest of another one."""
+    """Read the head, and check that its digest is the one in the file of figures.
+
+    Raises:
+        BrokenFile: a file is missing or damaged, or the figures belong to another head.
+    """
     wanted = read_figures(figures)["sha256"]
     try:
         content = path.read_bytes()

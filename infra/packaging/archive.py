@@ -26,6 +26,9 @@ def write_zip(tree: Path, target: Path) -> dict[str, int]:
     """Write all files below a folder to a zip archive.
 
     Times, order and permissions are fixed; only compiled files are executable.
+
+    Returns:
+        The compressed bytes of each file by name.
     """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for path in files_of(tree):

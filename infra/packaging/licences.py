@@ -39,7 +39,14 @@ class Shipped:
 
 
 def collect(vendor: Path, notes: Path = NOTES) -> list[Shipped]:
-    """Copy the licence texts of all installed packages; return the packages by name.
+    """Copy the licence texts of all installed packages to the folder for licences.
+
+    Args:
+        vendor: the installed packages, before they are trimmed.
+        notes: texts for packages without one, by package name.
+
+    Returns:
+        The shipped packages, sorted by name.
 
     Raises:
         PackageError: a package has no text and no note.

@@ -48,7 +48,11 @@ def normal(name: str) -> str:
 
 
 def pins(text: str) -> dict[str, str]:
-    """Return the version of each package in a requirements file or lock file."""
+    """Return the version of each package in a requirements file or lock file.
+
+    Args:
+        text: content of the file, with one `name==version` per line; the rest of a line is ignored.
+    """
     found = re.findall(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]\n]*\])?==(\S+)", text, re.MULTILINE)
     return {normal(name): version for name, version in found}
 
@@ -65,7 +69,15 @@ def check(requirements: str, lock: str) -> None:
 
 
 def install(target: LambdaTarget, folder: Path) -> None:
-    """Install exactly the locked packages, without byte code, or raise PackageError."""
+    """Install exactly the locked packages, without byte code.
+
+    Args:
+        target: target whose lock and wheels are used.
+        folder: folder to create.
+
+    Raises:
+        PackageError: pip could not download the packages, or a digest differs from the lock.
+    """
     command = [*PIP, "install", "--quiet", "--no-deps", "--require-hashes", "--no-compile"]
     command += ["--no-warn-conflicts", "--target", str(folder)]
     command += [*wheel_options(target), "--requirement", str(target.runtime.lock)]
@@ -79,7 +91,11 @@ def install(target: LambdaTarget, folder: Path) -> None:
 
 
 def make_lock(requirements: Path, runtime: Runtime) -> str:
-    """Resolve the requirements and return the lock; raise PackageError without fitting wheels."""
+    """Resolve the requirements with the package index, and return the content of the lock.
+
+    Raises:
+        PackageError: pip found no suitable wheels.
+    """
     roots = list(pins(requirements.read_text("utf-8")))
     targets = [LambdaTarget(runtime, architecture) for architecture in ARCHITECTURES.values()]
     wheels = [shipped(resolve(requirements, target), roots, target) for target in targets]
@@ -87,7 +103,14 @@ def make_lock(requirements: Path, runtime: Runtime) -> str:
 
 
 def resolve(requirements: Path, target: LambdaTarget) -> list[dict[str, Any]]:
-    """Return the wheels that pip chooses, as in its report; raise PackageError without wheels."""
+    """Let pip choose the wheels of all requirements for a target.
+
+    Returns:
+        The member `install` of pip's installation report.
+
+    Raises:
+        PackageError: pip found no suitable wheels.
+    """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [*PIP, "install", "--dry-run", "--ignore-installed", "--quiet"]
@@ -129,11 +152,21 @@ def shipped(
     target: LambdaTarget,
     left_out: Container[str] = LEFT_OUT,
 ) -> dict[tuple[str, str], str]:
-    """Return the packages of a complete resolution that the Lambda package contains.
+    """Select the packages that ship from a complete resolution.
+
+    Args:
+        installs: the member `install` of pip's installation report.
+        roots: names of the direct dependencies.
+        target: target of the resolution.
+        left_out: names of packages that do not ship. Packages that only these need do not ship
+            either.
+
+    Returns:
+        The digests, by name and version, of all packages that ship.
 
     Raises:
-        PackageError: the resolution, made for the running Python, lacks a package that the
-            target needs.
+        PackageError: a package that the target needs is missing, because this Python does not need
+            it.
     """
     known = {normal(entry["metadata"]["name"]): entry for entry in installs}
     reached: set[str] = set()

@@ -47,7 +47,15 @@ def find_binaries(folder: Path) -> list[Path]:
 
 
 def check_wheels(folder: Path, target: LambdaTarget) -> None:
-    """Raise PackageError, naming all, if a wheel does not fit the target."""
+    """Check that every package comes from a wheel that fits the target.
+
+    Args:
+        folder: the installed packages, before they are trimmed.
+        target: target of the package.
+
+    Raises:
+        PackageError: a wheel does not fit; the message names all such wheels.
+    """
     wanted = _tags(target)
     wrong = []
     for path in sorted(folder.glob("*.dist-info/WHEEL")):
@@ -60,7 +68,17 @@ def check_wheels(folder: Path, target: LambdaTarget) -> None:
 def check_binaries(
     folder: Path, target: LambdaTarget, required: Mapping[str, str] = REQUIRED
 ) -> int:
-    """Return the number of compiled files; raise PackageError, naming all that do not fit."""
+    """Check all compiled files, and return their number.
+
+    Args:
+        folder: the installed and trimmed packages.
+        target: target of the package.
+        required: pattern of a required file by package.
+
+    Raises:
+        PackageError: a file is missing or built for another target; the message names all such
+            files.
+    """
     wrong = [
         f"{name}: {pattern} is missing"
         for name, pattern in required.items()

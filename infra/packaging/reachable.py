@@ -76,7 +76,15 @@ class ReachableCode:
                         self.add(node.module or "", one.name)
 
     def write(self, folder: Path, package: str) -> Callable[[str], str]:
-        """Write the reached code in few files, for a small wheel; return the new module names."""
+        """Write the reached code in few files, because many would make the wheel larger.
+
+        Args:
+            folder: folder of the new package.
+            package: its full name.
+
+        Returns:
+            A function that returns the new module for the name of a source module.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         groups = self._grouped()
         place = {module: number for number, group in enumerate(groups) for module in group}

@@ -56,7 +56,13 @@ class Weight:
 
 
 def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
-    """Compute the size of a package by its parts."""
+    """Compute the size of a package by its parts.
+
+    Args:
+        tree: the package, unpacked.
+        packed: compressed bytes by name.
+        zip_bytes: size of the zip.
+    """
     sizes = {path.relative_to(tree).as_posix(): path.stat().st_size for path in files_of(tree)}
     whole: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for name, size in sizes.items():
@@ -74,7 +80,7 @@ def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
 
 
 def check(weight: Weight, limits: Limits) -> None:
-    """Raise PackageError, naming the largest parts, if a package exceeds the limits."""
+    """Raise PackageError if a package is too large; the message names its largest parts."""
     if weight.unpacked_bytes > limits.unpacked_bytes or weight.zip_bytes > limits.zip_bytes:
         raise PackageError(
             f"The package has {_mb(weight.unpacked_bytes)} unpacked and {_mb(weight.zip_bytes)} "
@@ -91,7 +97,15 @@ def describe(
     packages: Iterable[Shipped],
     steps: tuple[ByteCode | None, Stripping],
 ) -> dict[str, Any]:
-    """Return the report as JSON members."""
+    """Return the report as JSON members.
+
+    Args:
+        target: target of the package.
+        digest: sha256 of the zip, hexadecimal.
+        weight: size of the package.
+        packages: shipped packages.
+        steps: results of compiling byte code, None if that was skipped, and of stripping.
+    """
     byte_code, stripping = steps
     return {
         "architecture": target.architecture.name,

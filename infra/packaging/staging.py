@@ -42,7 +42,12 @@ def overrides(target: LambdaTarget, functions: Iterable[str] = LOGICAL_NAMES) ->
 
 
 def check(template: Mapping[str, Any], target: LambdaTarget) -> None:
-    """Raise PackageError unless all functions have the package's runtime and processor."""
+    """Check that all functions of a template have the runtime and processor of the package.
+
+    Raises:
+        PackageError: a function differs, or the template to merge names a function that does not
+            exist.
+    """
     resources = template["Resources"]
     unknown = [name for name, resource in resources.items() if "Type" not in resource]
     if unknown:
@@ -61,7 +66,7 @@ def check(template: Mapping[str, Any], target: LambdaTarget) -> None:
 
 
 def copy_project(project: Path, stage: Path) -> None:
-    """Copy the files that Chalice reads; raise PackageError if one is missing."""
+    """Copy the files that Chalice reads to a new folder; raise PackageError if one is missing."""
     try:
         shutil.copytree(project / "chalicelib", stage / "chalicelib", ignore=_JUNK)
         shutil.copyfile(project / "app.py", stage / "app.py")
@@ -74,6 +79,15 @@ def copy_project(project: Path, stage: Path) -> None:
 
 def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path) -> dict[str, Any]:
     """Run `chalice package`, and unpack the application's files.
+
+    Args:
+        stage: a copy of the project.
+        stage_name: stage of .chalice/config.json.
+        merged: template that is merged into Chalice's.
+        tree: folder to create for the files.
+
+    Returns:
+        The template, in which the code of functions is `./deployment.zip`.
 
     Raises:
         PackageError: `chalice package` failed.
@@ -96,7 +110,11 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
 
 
 def add_entry(project: Path, tree: Path) -> None:
-    """Add entry.py, which answers routes, next to app.py; raise PackageError without it."""
+    """Add entry.py next to app.py: the entry point of functions that answer routes.
+
+    Raises:
+        PackageError: the file is missing.
+    """
     try:
         shutil.copyfile(project / ENTRY, tree / ENTRY)
     except FileNotFoundError as error:
@@ -104,7 +122,11 @@ def add_entry(project: Path, tree: Path) -> None:
 
 
 def add_packages(vendor: Path, tree: Path) -> None:
-    """Move the packages into the application; raise PackageError for equal names."""
+    """Move the installed packages into the folder of the application.
+
+    Raises:
+        PackageError: both have a file or folder of the same name.
+    """
     for path in sorted(vendor.iterdir()):
         target = tree / path.name
         if target.exists():

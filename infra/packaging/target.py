@@ -110,7 +110,7 @@ class LambdaTarget:
 
 
 def own_runtime(version: tuple[int, ...] = sys.version_info[:2]) -> Runtime:
-    """Return the running Python's runtime; raise PackageError if Lambda does not have it."""
+    """Return the runtime of the running Python; raise PackageError if Lambda does not have it."""
     found = RUNTIMES.get("{}.{}".format(*version))
     if found is None:
         raise PackageError(

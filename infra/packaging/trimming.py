@@ -60,7 +60,11 @@ _DESCRIPTIONS = "botocore/data/"
 
 
 def is_unwanted(path: str) -> bool:
-    """Return whether a file is removed."""
+    """Return whether a file is removed.
+
+    Args:
+        path: path below the vendor folder, with slashes.
+    """
     if path.startswith(_DESCRIPTIONS):
         service, slash, _ = path.removeprefix(_DESCRIPTIONS).partition("/")
         return bool(slash) and service not in AWS_SERVICES

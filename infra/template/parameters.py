@@ -35,7 +35,11 @@ def loads_id(function: Function) -> str:
 
 
 def size(name: str) -> dict[str, str]:
-    """Return the parameters of preset `standard` or `small`; raise KeyError for others."""
+    """Return the parameters of a preset: `standard`, or `small` for a new AWS account.
+
+    Raises:
+        KeyError: there is no such preset.
+    """
     largest, most = {"standard": (10_240, 1_000), "small": (SMALL_MEMORY_MB, LEAST_AT_ONCE)}[name]
     chosen = {memory_id(f): str(min(f.memory_mb, largest)) for f in FUNCTIONS}
     return chosen | {most_id(f): str(min(f.most_at_once, most)) for f in FUNCTIONS if f.queue}

@@ -34,7 +34,12 @@ RULES = (
 
 
 def function_of(method: str, path: str) -> str:
-    """Return the name of the function that answers a route."""
+    """Return the name of the function that answers a route.
+
+    Args:
+        method: method of the call, in capitals.
+        path: declared path, with variables in braces.
+    """
     # HEAD is answered like GET, so its answer needs the same engines.
     called = f"{'GET' if method == 'HEAD' else method} {path}"
     return next((name for name, rule in RULES if re.fullmatch(rule, called)), RECORDS)

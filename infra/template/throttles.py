@@ -93,7 +93,11 @@ def _method(method: str, path: str, cost: str) -> Part:
 
 
 def web_acl(api: str) -> Part:
-    """Return the web ACL, whose one rule limits the calls of each address, if it is configured."""
+    """Return the web ACL, whose one rule limits the calls of each address, if it is configured.
+
+    Args:
+        api: logical name of the REST API.
+    """
     stage = {
         "Fn::Sub": [
             "arn:${AWS::Partition}:apigateway:${AWS::Region}::/restapis/${Api}/stages/${Stage}",

@@ -45,7 +45,13 @@ class LineSplit:
 
 
 def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[TextLine, ...]:
-    """Split a line of a text layer at spaces above `factor` heights and `spaces` usual spaces."""
+    """Split a line of a text layer at wide spaces. A space must exceed both limits.
+
+    Args:
+        line: line of a text layer, with exact positions.
+        factor: limit as a multiple of the line's height.
+        spaces: limit as a multiple of the line's usual space.
+    """
     pitch = _pitch(line)
     if not pitch:
         return (line,)
@@ -98,12 +104,27 @@ def _exact_range(part: TextLine, pitch: float) -> Range:
 
 
 def divide_inked(line: TextLine, ink: Ink, factor: float) -> LineSplit:
-    """Split a line where its ink has a gap of at least `factor` times the ink's height."""
+    """Split a line at gaps in its ink; return a single part if there is no such gap.
+
+    Args:
+        line: line as an engine read it.
+        ink: ink of the line.
+        factor: smallest gap at which to split, as a multiple of the ink's height.
+    """
     return divide(line, ink, _ranges(ink, factor * ink.height))
 
 
 def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> LineSplit:
-    """Split a line at given positions into parts with text; ignore ink too small for a letter."""
+    """Split a line at given positions.
+
+    Args:
+        line: line as an engine read it.
+        ink: ink of the line.
+        ranges: beginning and end of each part along the line, from left to right.
+
+    Returns:
+        The parts with text; ink that is too small for a character is ignored.
+    """
     if len(ranges) == 1:
         return LineSplit((part_of(line, *ranges[0], ink),))
     texts, is_clear = _assign_characters(line, ranges, _SLACK * ink.height)
@@ -168,7 +189,10 @@ def _select_characters(line: TextLine, flags: Sequence[bool]) -> TextLine:
 def read_unclear(
     pixels: Pixels, divisions: Sequence[LineSplit], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Return the parts of all lines; read those with unclear text again, in one call."""
+    """Return the parts of all lines; read those with unclear text again, in one call.
+
+    `check` is called regularly; it raises to stop.
+    """
     quads = [quad for division in divisions for quad in division.places]
     again = iter(engine.read_crops(pixels, quads, check) if quads else ())
     parts: list[TextLine] = []

@@ -48,7 +48,15 @@ class Ink:
 
 
 def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
-    """Return a line's ink, without ruled lines and descenders of the line above; or None."""
+    """Find the ink of a line in the pixels of its page.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+        line: line, in pixels of that raster.
+
+    Returns:
+        The ink, without ruled lines and without descenders of the line above; None without ink.
+    """
     grey = _line_grey(pixels, line)
     if grey is None:
         return None

@@ -70,7 +70,12 @@ class TextEngine(Protocol):
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
-        """Recognise areas of RGB pixels that contain one line each, without detection.
+        """Recognise the text in areas that contain one line each, without detection.
+
+        Args:
+            pixels: RGB, uint8, shape (height, width, 3).
+            quads: corners of each area in reading direction.
+            check: called regularly; raises to stop.
 
         Returns:
             One line for each area; None where nothing was recognised.
@@ -112,7 +117,16 @@ CARD = "engine.json"
 
 
 def check_files(folder: Path, names: Sequence[str], engine: str) -> None:
-    """Compare files with their recorded digests; raise OcrNotInstalled if they differ."""
+    """Compare files with the digests recorded when they were installed.
+
+    Args:
+        folder: folder that contains the files and the card with their digests.
+        names: names of the files.
+        engine: name of the engine in the error.
+
+    Raises:
+        OcrNotInstalled: a file is missing, or differs from the installed one.
+    """
     try:
         digests = json.loads((folder / CARD).read_bytes())["files"]
         for name in names:

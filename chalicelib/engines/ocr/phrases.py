@@ -63,7 +63,17 @@ def usual_space(lines: Iterable[list[Gap]]) -> float:
 
 
 def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, usual: float) -> list[Range]:
-    """Join the runs of ink that belong to one item; return start and end of each, 0 to 1."""
+    """Join the runs of ink of a line that belong to one item.
+
+    Args:
+        ink: ink of a line.
+        gaps: gaps of the same line.
+        factor: least width of a gap that separates two items.
+        usual: width of a space on the page.
+
+    Returns:
+        The beginning and end of each item along the line, 0 to 1.
+    """
     at_spaces, inside = _least_gaps(gaps, factor, usual)
     ranges = [ink.spans[0]]
     for gap, (start, end) in zip(gaps, ink.spans[1:], strict=True):

@@ -49,6 +49,13 @@ class OcrPool:
     def __init__(
         self, model_dir: Path, engine_name: str, source: ModelSource = INSTALLED_ONLY
     ) -> None:
+        """Create a pool that has not loaded any network.
+
+        Args:
+            model_dir: the model directory.
+            engine_name: engine named in the settings, PPOCR or TESSERACT.
+            source: where to download folders that are not installed.
+        """
         self._directory = Path(model_dir)
         self._source = source
         self._wanted = engine_name
@@ -69,7 +76,11 @@ class OcrPool:
         return TESSERACT if self.is_installed(TESSERACT) else None
 
     def engine(self, alphabet: str = DOCUMENTED) -> TextEngine:
-        """Return the engine in use, for an alphabet; raise OcrNotInstalled if it is unusable."""
+        """Return the engine in use, for the characters of an alphabet.
+
+        Raises:
+            OcrNotInstalled: no engine is installed, or its files are damaged.
+        """
         name = self.engine_name
         if name is None:
             raise OcrNotInstalled(self._wanted)
@@ -81,7 +92,11 @@ class OcrPool:
         return engine if alphabet == DOCUMENTED else engine.in_alphabet(alphabet)
 
     def structure(self) -> StructureModel | None:
-        """Return the table network, None if not installed; raise OcrNotInstalled if damaged."""
+        """Return the table structure network, or None if it is not installed.
+
+        Raises:
+            OcrNotInstalled: files of the network are damaged.
+        """
         if self._structure is None and self.is_installed(SLANET):
             from chalicelib.engines.ocr.tables.structure import load_structure
 
@@ -107,7 +122,11 @@ class OcrPool:
         return is_here or self._source.offers(name)
 
     def facts(self) -> EngineFacts:
-        """Return the facts of the engine in use, without loading it, or raise OcrNotInstalled."""
+        """Return name, version and licence of the engine in use, without loading it.
+
+        Raises:
+            OcrNotInstalled: no engine is installed.
+        """
         name = self.engine_name
         if name is None:
             raise OcrNotInstalled(self._wanted)
@@ -127,7 +146,11 @@ class OcrPool:
         return {"ocr": self.engine_name or "missing"}
 
     def warm(self) -> None:
-        """Load all networks before the first call; raise OcrNotInstalled if they are damaged."""
+        """Load all installed networks, so that the first call does not wait for them.
+
+        Raises:
+            OcrNotInstalled: files are damaged.
+        """
         if self.engine_name is not None:
             self.engine()
         self.structure()

@@ -47,7 +47,17 @@ _CLEARLY = 0.05
 
 
 def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
-    """Read a page, turned by quarters until most text is upright, and straightened if bent."""
+    """Read the text of a page.
+
+    Args:
+        page: with pixels, a text layer, or both.
+        engine: engine for pages without a text layer.
+        check: called between steps.
+
+    Returns:
+        The page, rotated by quarter turns until most of its text is read from left to right, and
+        straightened if its lines are bent.
+    """
     if page.layer is not None:
         return _exact(page, page.layer, _on_pictures(page, engine, check))
     if page.pixels is None:

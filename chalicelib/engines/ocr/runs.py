@@ -22,7 +22,16 @@ _LINES_A_CHECK = 50
 
 
 def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[TextLine, ...]:
-    """Split the lines of a page into runs of words, in reading order: one phrase per run."""
+    """Split the lines of a page into runs of words, the items of the task `text`.
+
+    Args:
+        page: page as read; without pixels only the positions of the characters are used.
+        engine: engine that reads a part again if its text cannot be taken from the line.
+        check: called regularly; raises to stop.
+
+    Returns:
+        The runs in reading order, each with text. The words of one phrase are in one run.
+    """
     if page.is_exact or page.pixels is None:
         parts = (divide_exact(line, TEXT_GAP, WIDER) for line in page.lines)
         return tuple(chain.from_iterable(parts))

@@ -54,7 +54,15 @@ class PageRotation:
         return around_points(self._moved(point, self.angle) for point in corners)
 
     def pixels(self, pixels: Pixels) -> Pixels:
-        """Rotate pixels of the original page upright; new corners get its usual edge colour."""
+        """Rotate the pixels of the original page upright.
+
+        Args:
+            pixels: RGB, uint8, shape (height, width, 3).
+
+        Returns:
+            The rotated pixels, same shape. Corners without a pixel get the usual colour of the
+            page's edge.
+        """
         from PIL import Image
 
         edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])

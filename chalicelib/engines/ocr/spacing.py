@@ -35,7 +35,14 @@ _CLOSING = frozenset(",.;!?)]}%'\"")
 
 
 def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> TextLine:
-    """Insert a space into a line's text at each wide gap in its ink."""
+    """Insert a space into a line's text at each wide gap in its ink.
+
+    Args:
+        line: line as an engine read it; a line without positions of its characters is not changed.
+        ink: ink of the line.
+        gaps: gaps of the line.
+        usual: usual width of a space on the page; 0 if unknown.
+    """
     if len(line.places) != len(line.text):
         return line
     return _spaced(line, _overlooked(line, ink, gaps, usual))
@@ -99,7 +106,14 @@ _LINES_A_CHECK = 50
 def spaced_lines(
     pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Insert a space into each line's text at each wide gap in its ink."""
+    """Insert a space into each line's text at each wide gap in its ink.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+        lines: lines as an engine read them; lines without positions of their characters are not
+            changed.
+        check: called regularly; raises to stop.
+    """
     inks = []
     for number, line in enumerate(lines):
         if number % _LINES_A_CHECK == 0:

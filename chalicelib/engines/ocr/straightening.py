@@ -55,6 +55,10 @@ def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | Non
     """Find the mapping that straightens a page; None for a flat page.
 
     A page that is only rotated or photographed from the side counts as flat.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+        courses: curves of the page's lines, in pixels.
     """
     bent = [course.length for course in courses if course.sag > BENT]
     if len(bent) < _FEWEST or sum(bent) < _SHARE * sum(course.length for course in courses):

@@ -44,7 +44,17 @@ class Tools:
 def find_items(
     page: ReadPage, request: OcrRequest, tools: Tools, check: CancelCheck
 ) -> Sequence[Item]:
-    """Find the items of the requested task in reading order; tables have no names yet."""
+    """Find the items of the requested task on a page.
+
+    Args:
+        page: page; with pixels if tables are requested.
+        request: request with the task and the form template.
+        tools: the networks.
+        check: called regularly; raises to stop.
+
+    Returns:
+        The items in reading order, in coordinates of the page; tables have no names yet.
+    """
     if request.task == TEXT:
         return text_runs(page, tools.engine, check)
     items: list[Item] = []
@@ -68,6 +78,13 @@ def lay_out(
 ) -> tuple[Sequence[ReadingPlace], Sequence[WrittenBlock]]:
     """Return the reading order of the items of the task `text`, and the blocks of the page.
 
+    Args:
+        page: page of the items; with pixels if tables are written.
+        items: result of `find_items`.
+        request: request; its layout, output and roles decide what is computed.
+        tools: the networks.
+        check: called regularly; raises to stop.
+
     Returns:
         The position of each item, and the blocks in reading order; empty if not requested.
     """
@@ -88,7 +105,10 @@ def lay_out(
 def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBlock, ...]:
     """Name the tables of a document by their headers, and normalise addresses in their cells.
 
-    A template has names for header cells; without one, the texts of the cells are the names.
+    Args:
+        parts: tables in reading order.
+        request: decides whether parts of a table are linked. Its template has the names of header
+            cells; without a template, the texts of the header cells are the names.
     """
     wholes = link(parts) if request.links_tables else [alone(part) for part in parts]
     named = name_headers([whole.table for whole in wholes], request.template)

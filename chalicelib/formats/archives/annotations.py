@@ -50,7 +50,15 @@ class BoxRow:
 
 
 def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> RejectedItem:
-    """Return the entry of the receipt for a rejected box."""
+    """Return the entry of the receipt for a rejected box.
+
+    Args:
+        place: Format string of the text that says where the box is, with the fields `number`,
+            `part` and `picture`.
+        at: Number of the row, and name of the column or file.
+        picture: Path of the image in the archive; empty if none is named.
+        reason: What is wrong and what to do.
+    """
     shown = show_path(picture) or "no image"
     where = place.format(number=at[0], part=at[1], picture=shown)
     return RejectedItem(f"{where}: {reason}", at[0], shown)
@@ -74,6 +82,12 @@ class Annotations:
     """The boxes of all images in an archive, which a reader adds one by one."""
 
     def __init__(self, place: str = ROW, *, in_fractions: bool = False) -> None:
+        """Create an empty collection.
+
+        Args:
+            place: Template of the text that says in messages where a box is, such as `ROW`.
+            in_fractions: Whether boxes are fractions of the image instead of pixels.
+        """
         self.book = LabelBook()
         self.place = place
         self._in_fractions = in_fractions
@@ -120,7 +134,11 @@ class Annotations:
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or file with boxes; `box` and its index if it has no name."""
+        """Return the name of a column or file with boxes; `box` and its index if it has no name.
+
+        Args:
+            part: Index of the annotation file, or of the column among those with boxes, from 0.
+        """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
 
@@ -129,7 +147,14 @@ class Annotations:
         self._parts += names
 
     def add(self, picture: int, place: tuple[int, int], label: str, box: Box) -> None:
-        """Add a box."""
+        """Add a box.
+
+        Args:
+            picture: Index of the image in the archive.
+            place: Number of the row from 1, and index of the column or file as in `part_name`.
+            label: Trimmed label in full length.
+            box: Box with the numbers as written in the file.
+        """
         self.book.add(label)
         name = cut_label(label)
         index = self._label_indexes.setdefault(name, len(self._labels))
@@ -157,7 +182,16 @@ class Annotations:
             self._sizes[picture] = (width, height)
 
     def in_pixels(self, row: BoxRow, picture: int, size: tuple[int, int]) -> Box:
-        """Convert a box to pixels of its image; raise CellFault if it fits another size."""
+        """Convert a box to pixels of its image. The box may reach outside the image.
+
+        Args:
+            row: A box of the image.
+            picture: Index of the image in the archive.
+            size: Width and height of the image as displayed, in pixels.
+
+        Raises:
+            CellFault: the boxes were drawn on an image of another size.
+        """
         drawn, (width, height) = self._sizes.get(picture, size), size
         if drawn != size:
             raise CellFault(

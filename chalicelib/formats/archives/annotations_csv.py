@@ -40,7 +40,10 @@ _FIRST_BOX = re.compile(r"""^[^,;\t\r\n]+([,;\t])"?\{""", re.MULTILINE)
 
 
 def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
-    """Read annotations.csv.
+    """Read annotations.csv from its start.
+
+    Returns:
+        The valid boxes. Invalid boxes are passed to `source.reject`.
 
     Raises:
         InvalidUpload: the file as a whole cannot be read, or has too many boxes or labels.

@@ -25,6 +25,15 @@ def read_members(
 ) -> Iterator[BatchLine]:
     """Yield the files of an archive as lines of a batch. An unusable file gives a line with error.
 
+    Args:
+        file: Seekable; stays open.
+        limit: Maximum size of one file in bytes.
+        too_large: Returns the error for a file that is too large, given its size and the limit.
+        check: Called for each file; raises an error to stop.
+
+    Yields:
+        Lines with the contents of the files, in the order of the archive's directory.
+
     Raises:
         InvalidUpload: the archive cannot be read, or contains no file.
     """

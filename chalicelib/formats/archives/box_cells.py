@@ -49,14 +49,25 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_image(found: int | str) -> int:
-    """Return the index of an image; raise CellFault with the reason if it was not found."""
+    """Return the index of an image that was searched for.
+
+    Args:
+        found: Index of the image, or the reason why it was not found.
+
+    Raises:
+        CellFault: the image was not found; the message is the reason.
+    """
     if isinstance(found, str):
         raise CellFault(found)
     return found
 
 
 def checked_label(written: str) -> str:
-    """Return a trimmed label in form C; raise CellFault if it is empty or not allowed."""
+    """Check a label as written; return it in Unicode form C, trimmed but not cut.
+
+    Raises:
+        CellFault: the label is empty, or contains characters that are not allowed.
+    """
     label = normal_form(written)
     fault = find_label_fault(label)
     if fault:
@@ -135,7 +146,13 @@ def turned_box(box: Box, written: Any) -> Box:
 
 
 def fraction_inside(box: Box, width: int, height: int) -> float:
-    """Return the fraction of a box (pixels, size above 0) that is inside the image, 0 to 1."""
+    """Return the fraction of a box's area that is inside the image, 0 to 1.
+
+    Args:
+        box: In pixels from the top left corner; with a size above 0.
+        width: Width of the image in pixels.
+        height: Height of the image in pixels.
+    """
     left, top, right, bottom = box.corners
     across = max(0.0, min(right, width) - max(left, 0.0))
     down = max(0.0, min(bottom, height) - max(top, 0.0))
@@ -143,7 +160,12 @@ def fraction_inside(box: Box, width: int, height: int) -> float:
 
 
 def clip_box(box: Box, width: int, height: int) -> Box:
-    """Return the part of a box, in pixels of the displayed image, that is inside the image.
+    """Return the part of a box that is inside the image.
+
+    Args:
+        box: In pixels from the top left corner of the displayed image.
+        width: Width of the displayed image in pixels.
+        height: Height of the displayed image in pixels.
 
     Raises:
         CellFault: the centre of the box is outside the image.

@@ -127,6 +127,13 @@ class BoxFiles:
         reject: Callable[[RejectedItem], None],
         check: Callable[[], None],
     ) -> None:
+        """List the files of an archive.
+
+        Args:
+            archive: A detection archive.
+            reject: Called with each box that cannot be used.
+            check: Called often; raises an error to stop.
+        """
         self.archive, self.reject, self.check = archive, reject, check
         self.pictures = ImageIndex()
         self.signs = SignsOfBoxes()
@@ -165,7 +172,11 @@ class BoxFiles:
         return content
 
     def map_file(self, member: ZipMember) -> mmap.mmap | bytes:
-        """Return a file's content, mapped from disk if large; raise InvalidUpload if unusable."""
+        """Return the content of a file. A large file is unpacked to disk and mapped into memory.
+
+        Raises:
+            InvalidUpload: the file cannot be used.
+        """
         self._take(member)
         try:
             if member.entry.size_bytes <= _SMALL_BYTES:

@@ -65,7 +65,15 @@ class FoundBoxes(NamedTuple):
 
 
 def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
-    """Detect the annotation format and read all boxes; raise InvalidUpload if it is unclear."""
+    """Detect the annotation format of an archive, and read all boxes.
+
+    Args:
+        files: The files of a detection archive.
+        wanted: The format in the request; empty to detect it.
+
+    Raises:
+        InvalidUpload: the archive has no boxes, two formats match, or the boxes cannot be read.
+    """
     kind, others = _choose(files, wanted)
     found = _READERS[kind](files)
     if kind != YOLO and found.are_fractions():

@@ -91,13 +91,21 @@ _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def find_documents(files: BoxFiles) -> list[ZipMember]:
-    """Return the COCO documents by name, else by content; raise InvalidUpload if damaged."""
+    """Return the COCO documents of an archive, found by name, or by content if no name fits.
+
+    Raises:
+        InvalidUpload: a document cannot be unpacked.
+    """
     named = files.signs.instances
     return named or [each for each in files.signs.documents if _has_boxes(files.map_file(each))]
 
 
 def read_coco(files: BoxFiles) -> Annotations:
-    """Read the boxes of all documents; raise InvalidUpload if one is unreadable or too large."""
+    """Read the boxes of all documents of an archive.
+
+    Raises:
+        InvalidUpload: a document as a whole cannot be read, or has too many boxes or labels.
+    """
     result, claimed = Annotations(PLACE), dict[int, str]()
     for number, member in enumerate(find_documents(files)):
         result.name_parts([shown_name(member)])

@@ -24,7 +24,11 @@ class MemberImage:
     """Type and size of the image as sent; None if it was not scaled down."""
 
     def placed(self, box: Box, facts: PictureFacts) -> Box:
-        """Return a box of the sent image in pixels of the stored image, clipped to it.
+        """Return a box in pixels of the stored image, clipped to the image.
+
+        Args:
+            box: In pixels of the sent image; may reach outside of it.
+            facts: Type and size of the stored image.
 
         Raises:
             CellFault: the centre of the box is outside the image.
@@ -40,7 +44,13 @@ class MemberImage:
 
 
 class MemberImages:
-    """Reads the images of one archive; scales large ones down, if `shrinks` is set."""
+    """Reads the images of one archive.
+
+    Args:
+        archive: The archive.
+        max_bytes: Maximum size of an image file in bytes.
+        shrinks: Whether larger images are scaled down instead of rejected.
+    """
 
     def __init__(self, archive: ZipArchive, max_bytes: int, *, shrinks: bool) -> None:
         self._archive = archive
@@ -48,7 +58,11 @@ class MemberImages:
         self._shrinks = shrinks
 
     def read(self, member: ZipMember) -> MemberImage:
-        """Unpack an image, scaled down if `shrinks`; raise MemberProblem if it cannot be used."""
+        """Unpack an image. If it exceeds the limits and `shrinks` is set, scale it down.
+
+        Raises:
+            MemberProblem: the image cannot be used.
+        """
         if not self._shrinks:
             remedy = "make it smaller, or send shrink=true."
             content = self._archive.read(member, self._max_bytes, remedy)
@@ -60,7 +74,11 @@ class MemberImages:
             raise MemberProblem(str(problem)) from None
 
     def check(self, picture: MemberImage) -> PictureFacts:
-        """Return type and size of a complete image; raise MemberProblem for any other."""
+        """Check that an image is complete; return its type and size.
+
+        Raises:
+            MemberProblem: the image cannot be used.
+        """
         try:
             return check_picture(picture.content, self._max_bytes)
         except ServiceError as problem:

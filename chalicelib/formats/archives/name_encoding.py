@@ -22,7 +22,12 @@ _ENDING = re.compile(rb"\.[A-Za-z0-9]{1,5}$")
 
 
 def guess_name_encoding(names: Iterable[bytes]) -> tuple[str, bool]:
-    """Return the likeliest code page of names, and whether it is certain: cp437 without rivals."""
+    """Return the most likely code page of names that are not UTF-8; `cp437` if none is clear.
+
+    Returns:
+        The code page, and whether it is certain. Only `cp437` can be certain, if no other code
+        page is as likely.
+    """
     # Nearly all files end in plain letters.
     judged = list(take_sample(_ENDING.sub(b"", name) for name in names))
     found = rank_code_pages(judged, (DEFAULT, *_CANDIDATES))[0]

@@ -55,7 +55,11 @@ class LabelBook:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Return an error text if several added labels begin with `name`; otherwise ""."""
+        """Return an error text if several added labels begin with `name`; otherwise "".
+
+        Args:
+            name: The first 180 characters of a label that was added before.
+        """
         if name not in self._merged:
             return ""
         return (

@@ -23,15 +23,29 @@ class ImageIndex:
         self._folded: tuple[dict[str, int], dict[str, int]] | None = None
 
     def add(self, index: int, path: str) -> None:
-        """Add a file."""
+        """Add a file.
+
+        Args:
+            index: Position in the archive's directory.
+            path: Cleaned path in the archive.
+        """
         _note(self._paths, path, index)
         _note(self._names, path.rpartition("/")[2], index)
 
     def find(self, cell: str, folder: str, split: frozenset[str] = frozenset()) -> int | str:
         """Find an image by its path, by a path relative to annotations.csv, or by its file name.
 
-        If nothing is found, case is ignored. Of several images with the name, one in a folder of
-        the split is returned.
+        If nothing is found, case is ignored.
+
+        Args:
+            cell: Path or name as written in an annotation. Backslashes and paths of other tools
+                are accepted.
+            folder: Folder of annotations.csv with a "/" at its end, or empty.
+            split: Words for splits, such as `train`. If several images have the name, the one in a
+                folder with such a word is returned.
+
+        Returns:
+            The index of the file, or the reason why it was not found.
         """
         path = as_path(cell)
         found = self.find_first((path, folder + path))
@@ -54,6 +68,9 @@ class ImageIndex:
 
     def find_first(self, wanted: Sequence[str]) -> int | str:
         """Find an image by the first path that exists, then by its file name, then ignoring case.
+
+        Args:
+            wanted: Paths in the archive. The search by name uses the file name of the first path.
 
         Returns:
             The index of the file, or the reason why it was not found.

@@ -142,6 +142,11 @@ def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
     Needs the memory of one image file, about 300 bytes per file of the archive, and 150 bytes per
     box.
 
+    Args:
+        file: The zip archive, seekable; stays open.
+        rules: The dataset to which the archive is added.
+        sink: Receives the accepted images.
+
     Raises:
         InvalidZip: the file is not a usable zip archive. The caller adds the name of the dataset to
             complete the documented text.
@@ -392,19 +397,25 @@ def _warn(result: ImageScan, rules: ImageRules) -> None:
 
 
 class FeedbackRules:
-    """Rejects unknown labels and used file names in an archive of feedback."""
+    """Rejects unknown labels and used file names in an archive of feedback.
+
+    Args:
+        labels: Names of the dataset's labels.
+        used_names: File names of the dataset's examples. Only those that also occur in the archive
+            are needed.
+    """
 
     def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:
         self._labels = frozenset(labels)
         self._used_names = set(used_names)
 
     def check_name(self, name: str) -> None:
-        """Raise MemberProblem if the dataset or archive has another image with this name."""
+        """Raise MemberProblem if the dataset, or this archive, has another image with this name."""
         if name in self._used_names:
             raise MemberProblem("an example has this file name already; rename the file.")
 
     def check_label(self, label: str) -> None:
-        """Raise CellFault if the dataset does not have the label of a box."""
+        """Raise CellFault if the dataset does not have this label of a box."""
         if label not in self._labels:
             raise CellFault(
                 f"'{show_path(label)}' is not a label of the dataset; use one of its labels."

@@ -56,7 +56,11 @@ class ClassList:
         return checked_label(self.names[number])
 
     def check_first(self) -> None:
-        """Raise InvalidUpload if class numbers start at 1, which would shift all labels by one."""
+        """Raise an error if class numbers seem to start at 1, which would shift all labels by one.
+
+        Raises:
+            InvalidUpload: the highest number is one above the last class, and 0 is not used.
+        """
         last = max(self.names)
         if min(self.names) == 0 and last + 1 == max(self._used, default=0) and 0 not in self._used:
             raise InvalidUpload(
@@ -102,7 +106,11 @@ def read_yolo(files: BoxFiles) -> Annotations:
 
 
 def read_classes(files: BoxFiles) -> ClassList:
-    """Read the list of classes; raise InvalidUpload if it is missing, unreadable or ambiguous."""
+    """Read the list of classes.
+
+    Raises:
+        InvalidUpload: the list is missing or cannot be read, or there are different lists.
+    """
     lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
     found = [_read_class_list(files, member) for member in lists] or list(_other_lists(files))
     if not found:

@@ -76,9 +76,14 @@ def looks_like_zip(head: bytes) -> bool:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Describe a file that is not a zip archive; "" for programs, which may be archives.
+    """Describe a file that is not a zip archive: its kind, and what to send instead.
 
-    The first 4,096 bytes of the file are enough.
+    Args:
+        head: The first bytes of the file; 4,096 are enough.
+
+    Returns:
+        A sentence; "" if the file may be an archive. Self-extracting archives begin like programs,
+            so the result is also "" for programs and unknown files.
     """
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
@@ -98,6 +103,10 @@ def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
     """Validate an archive as a whole, without unpacking its files.
 
     Needs 16 bytes of memory per entry, and 1 MB for reading.
+
+    Args:
+        file: Seekable, up to 2 GB. It must stay open while the archive is read.
+        encoding: Code page of names that are not UTF-8; empty to guess it.
 
     Raises:
         InvalidZip: the file is not a zip archive, is truncated, damaged, or has several parts.
@@ -173,13 +182,30 @@ class ZipArchive:
                 )
 
     def read(self, member: ZipMember, limit: int, remedy: str = "make it smaller.") -> bytes:
-        """Return the content of a file; raise MemberProblem if its size or CRC is wrong."""
+        """Return the content of a file, after checking its size and CRC.
+
+        Args:
+            member: A file of this archive.
+            limit: Maximum size in bytes.
+            remedy: What to do about a larger file, for the error text.
+
+        Raises:
+            MemberProblem: the file cannot be used.
+        """
         return b"".join(self.chunks(member, limit, remedy))
 
     def chunks(
         self, member: ZipMember, limit: int, remedy: str = "make it smaller."
     ) -> Iterator[bytes]:
-        """Yield the content in chunks of at most 64 KiB. Its CRC is checked after the last one.
+        """Yield the content of a file in chunks. Its CRC is checked only after the last chunk.
+
+        Args:
+            member: A file of this archive.
+            limit: Maximum size in bytes.
+            remedy: What to do about a larger file, for the error text.
+
+        Yields:
+            Chunks of at most 64 KiB, together not more than the declared size.
 
         Raises:
             MemberProblem: the file cannot be used.

@@ -35,6 +35,15 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFA
 
     Some tools write UTF-8 without setting the flag. So UTF-8 is tried first. That is safe, because
     a CP437 name with umlauts is hardly ever valid UTF-8.
+
+    Args:
+        raw: The name as stored.
+        extra: The extra fields of the entry.
+        is_utf8: Flag bit 11.
+        encoding: Code page of names that are not UTF-8.
+
+    Returns:
+        The name, with "/" between folders instead of backslashes.
     """
     unicode_name = None if is_utf8 else _find_unicode_path(raw, extra)
     try:
@@ -61,7 +70,12 @@ def _find_unicode_path(raw: bytes, extra: bytes) -> str | None:
 
 
 def find_extra(extra: bytes, kind: int) -> bytes | None:
-    """Return the content of an extra field; None if the entry does not have the field."""
+    """Return the content of an extra field; None if the entry does not have the field.
+
+    Args:
+        extra: All extra fields of an entry. An incomplete field is ignored.
+        kind: Number of the field.
+    """
     at = 0
     while at + 4 <= len(extra):
         found, size = struct.unpack_from("<HH", extra, at)
@@ -73,7 +87,11 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
 
 
 def find_path_problem(name: str) -> str:
-    """Return why a name is refused; "" if it is a path that stays inside the archive."""
+    """Return why a name is refused; "" if it is a path that stays inside the archive.
+
+    Args:
+        name: As returned by decode_name.
+    """
     if len(name) > MAX_PATH_CHARACTERS:
         return (
             f"the path has {len(name):,} characters, the limit is {MAX_PATH_CHARACTERS:,}; "
@@ -94,7 +112,11 @@ def clean_path(name: str) -> str:
 
 
 def is_junk(path: str) -> bool:
-    """Return whether a file was probably added by an operating system, such as Thumbs.db."""
+    """Return whether a file was probably added by an operating system, such as Thumbs.db.
+
+    Args:
+        path: As returned by clean_path; empty for the root folder.
+    """
     parts = path.split("/")
     return (
         parts[-1].lower() in _JUNK_NAMES
@@ -198,6 +220,9 @@ class ZipEntry:
 def find_directory(file: BinaryIO) -> Directory:
     """Find the directory, starting from the end of the file; refuse one that is too large.
 
+    Returns:
+        The position of the directory, which is inside the file.
+
     Raises:
         InvalidZip: the file is not a zip archive, is truncated, or has several parts.
         InvalidUpload: the archive has too many entries, or names that are too long.
@@ -292,7 +317,9 @@ def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | No
 
 
 def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
-    """Yield the entries one by one. Between two entries, other parts of the file may be read.
+    """Yield the entries one by one, in the order of the directory.
+
+    Between two entries, other parts of the file may be read.
 
     Raises:
         InvalidZip: the directory is damaged.
@@ -319,7 +346,16 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
 
 def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") -> Directory:
-    """Set the requested or guessed code page of names; raise InvalidUpload if it does not fit."""
+    """Set the code page of file names in a directory to the requested one, or guess it.
+
+    Args:
+        file: Seekable.
+        directory: As returned by find_directory.
+        asked: The requested code page; empty to guess.
+
+    Raises:
+        InvalidUpload: a name cannot be decoded with the requested code page.
+    """
     names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
     if not asked:
         found, is_certain = guess_name_encoding(names)

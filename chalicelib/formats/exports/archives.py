@@ -127,6 +127,12 @@ class BoxArchive(ExportArchive):
     """An archive of images with boxes."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
+        """Start an archive.
+
+        Args:
+            file: Receives the archive; stays open.
+            labels: Names of the labels, in the order of the indexes that boxes have.
+        """
         super().__init__(file)
         self._labels = labels
 

@@ -45,6 +45,10 @@ class Bundle:
     def __init__(self, file: BinaryIO, check: Callable[[], None]) -> None:
         """Check the directory of the archive, and read `model.json`.
 
+        Args:
+            file: seekable; stays open while files are read.
+            check: called between steps; raises an error to stop.
+
         Raises:
             InvalidUpload: the archive is not an exported model, or exceeds a limit.
         """
@@ -109,7 +113,11 @@ class Bundle:
         )
 
     def golden(self) -> Iterator[tuple[str | bytes, Any]]:
-        """Yield samples, texts or image bytes, with their predictions, or raise InvalidUpload."""
+        """Yield the sample texts or images (bytes), with the predictions stored by the exporter.
+
+        Raises:
+            InvalidUpload: there are no samples, or a sample does not have the expected form.
+        """
         found = self.document(GOLDEN_FILE)
         if not 1 <= len(found) <= MAX_ENTRIES:
             raise InvalidUpload(f"{GOLDEN_FILE} must have 1 to {MAX_ENTRIES} inputs.")

@@ -38,6 +38,12 @@ class BundleArchive:
     """An archive that is being written. It records size and digest of each file."""
 
     def __init__(self, file: BinaryIO, check: Callable[[], None]) -> None:
+        """Create an archive.
+
+        Args:
+            file: an open file to write to.
+            check: called before each file is written; raises an error to stop.
+        """
         self._archive = zipfile.ZipFile(file, "w")
         self._check = check
         self.files: dict[str, dict[str, Any]] = {}
@@ -123,7 +129,12 @@ print(model.predict({call}))
 
 
 def readme(manifest: Mapping[str, Any], card: Mapping[str, Any]) -> str:
-    """Return the model card in Markdown, with the front matter of Hugging Face."""
+    """Return the model card in Markdown, with the front matter of Hugging Face.
+
+    Args:
+        manifest: content of `model.json`.
+        card: model card without the examples' data.
+    """
     is_text = manifest["family"] == "language"
     labels, networks = manifest["labels"], manifest["networks"]
     head = {

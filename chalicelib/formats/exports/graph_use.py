@@ -50,7 +50,11 @@ its answers to those may differ.
 
 
 def graph_use(manifest: Mapping[str, Any]) -> str:
-    """Return the section of the README that says how to use the graph."""
+    """Return the section of the README that says how to use the graph.
+
+    Args:
+        manifest: content of `model.json`.
+    """
     graph = manifest["graph"]
     code = _TEXT if manifest["family"] == "language" else _IMAGE
     return (

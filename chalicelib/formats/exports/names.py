@@ -15,7 +15,11 @@ _DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
 
 
 def as_step(name: str) -> str:
-    """Convert a name to a file or folder name that is valid in archives."""
+    """Convert a name to a file or folder name that is valid in archives; unchanged if it is valid.
+
+    Args:
+        name: Name of a label or file as stored; not empty.
+    """
     step = _DRIVE.sub("\N{MODIFIER LETTER COLON}", name.translate(_LOOK_ALIKES))
     if step.startswith("."):
         step = "\N{ONE DOT LEADER}" + step[1:]
@@ -28,7 +32,12 @@ class FreeNames:
     """Makes file names unique by appending a number to a name that is in use."""
 
     def __init__(self, *, by_stem: bool = False) -> None:
-        """Create an empty set; `by_stem`: `a.png` equals `a.jpg`, as both have boxes in `a.txt`."""
+        """Create an empty set of names.
+
+        Args:
+            by_stem: Whether `a.png` and `a.jpg` count as equal, because the boxes of both would
+                be in `a.txt` or `a.xml`.
+        """
         self._by_stem = by_stem
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}

@@ -84,7 +84,14 @@ def cell_text(cell: Cell) -> str:
 def stream_workbook(
     name: str, head: Sequence[str], rows: Iterable[Sequence[Cell]], estimated_bytes: int = 0
 ) -> Iterator[bytes]:
-    """Yield the bytes of a workbook with one sheet. Equal arguments give equal bytes."""
+    """Yield the bytes of a workbook with one sheet. Equal arguments give equal bytes.
+
+    Args:
+        name: name of the sheet; shortened and cleaned here.
+        head: the first row.
+        rows: the other rows. Texts stay texts, even if they look like formulas.
+        estimated_bytes: upper bound of the uncompressed size of the sheet, from `estimate`.
+    """
     sink = _Sink()
     # The sink cannot seek, so that sizes follow each member, and nothing has to be kept.
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
@@ -101,7 +108,12 @@ def stream_workbook(
 
 
 def estimate(cells: int, text_bytes: int) -> int:
-    """Return an upper bound of the uncompressed size of a sheet in bytes."""
+    """Return an upper bound of the uncompressed size of a sheet in bytes.
+
+    Args:
+        cells: number of cells.
+        text_bytes: size of all texts in UTF-8.
+    """
     # One byte becomes at most seven, as in "_x0008_".
     return cells * _CELL_BYTES + 7 * text_bytes
 

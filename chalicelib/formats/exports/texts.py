@@ -13,7 +13,16 @@ LABEL_COLUMNS = ("label", "intent", "sentiment")
 
 
 def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()) -> int:
-    """Write texts and labels as CSV, with formulas as they are; return the number of rows."""
+    """Write texts and labels as CSV. Texts are unchanged, even if they look like formulas.
+
+    Args:
+        file: Receives UTF-8; stays open.
+        rows: Texts and labels.
+        labels: All labels that can occur.
+
+    Returns:
+        The number of rows.
+    """
     count = 0
     text = io.TextIOWrapper(file, "utf-8", newline="")
     writer = csv.writer(text)

@@ -93,7 +93,13 @@ class PdfReader:
     def page(
         self, number: int, needs_pixels: bool, most_widgets: int
     ) -> tuple[dict[str, Any], Any]:
-        """Return the `PageFacts` members (document.py) of a page, and its RGB pixels or None."""
+        """Return the members of `PageFacts` (document.py) for a page, and its RGB pixels or None.
+
+        Args:
+            number: number of the page, from 0.
+            needs_pixels: whether to render the page even if its text layer is enough.
+            most_widgets: maximum number of form fields to return.
+        """
         widgets: list[Any] = []
         page = self._load(number, most_widgets, widgets)
         if not page:
@@ -178,7 +184,12 @@ class PdfReader:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Limit the memory and processor time of this process by limits of the operating system."""
+    """Limit the memory and processor time of this process by limits of the operating system.
+
+    Args:
+        memory: Bytes of address space.
+        seconds: Seconds of processor time.
+    """
     import resource
 
     for kind, most in (

@@ -47,7 +47,12 @@ def is_mostly_right_to_left(texts: Iterable[str]) -> bool:
 
 
 def logical_order(units: Sequence[str], is_page_reversed: bool) -> list[int]:
-    """Return the indexes of the units of a line in the order in which they are read."""
+    """Return the indexes of the units of a line in the order in which they are read.
+
+    Args:
+        units: characters, each with its combining marks, from left to right.
+        is_page_reversed: whether most of the page is written from right to left.
+    """
     kinds = _kinds(units)
     levels = (_levels_of_reversed if _begins_right(kinds, is_page_reversed) else _levels)(kinds)
     order = list(range(len(units)))

@@ -40,7 +40,10 @@ _REFUSALS = {
 
 
 def require_pages(count: int, most: int) -> None:
-    """Raise BadRequest if a PDF has no pages or too many, before any page is read."""
+    """Raise BadRequest if a PDF has no pages or too many, before any page is read.
+
+    The error text names the limit, the number of pages and the remedy.
+    """
     if count < 1:
         raise broken("it has no pages")
     if count > most:
@@ -139,7 +142,7 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_answer(body: bytes, type_: type[Answer]) -> Answer:
-    """Decode an answer of the child process; raise ProcessFailed if the answer is not valid."""
+    """Decode an answer of the child process; raise ProcessFailed if it is not valid."""
     prepare(type_)
     try:
         return msgspec.json.decode(body, type=type_)
@@ -148,7 +151,11 @@ def read_answer(body: bytes, type_: type[Answer]) -> Answer:
 
 
 def read_lines(lines: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
-    """Convert the text layer's lines, clipped to the page; raise ProcessFailed if invalid."""
+    """Convert the lines of the text layer; clip their boxes to the page.
+
+    Raises:
+        ProcessFailed: a line is not valid.
+    """
     return tuple(_line(one, raster) for one in lines)
 
 
@@ -205,7 +212,12 @@ class PdfDocument:
     ) -> None:
         """Open a PDF and count its pages.
 
-        Opening it, and reading each page, may take `page_seconds` of processor time.
+        Args:
+            data: The file.
+            max_pages: Maximum number of pages.
+            page_seconds: Maximum processor time to open the document, and to read each page, in
+                seconds.
+            seconds_left: Maximum time to open the document, in seconds.
 
         Raises:
             BadRequest: the document cannot be read, is encrypted, or has no or too many pages.
@@ -238,6 +250,11 @@ class PdfDocument:
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page. If several threads call this, one reads at a time and the others wait.
+
+        Args:
+            number: Number of the page, from 1.
+            needs_pixels: Whether to render the page even if its text layer is enough.
+            most_widgets: Maximum number of form fields to read from the page.
 
         Raises:
             BadRequest: the page cannot be read in time. All later pages raise the same error.

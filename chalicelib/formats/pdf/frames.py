@@ -40,6 +40,13 @@ class ProcessorTime:
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
+        """Start the deadline.
+
+        Args:
+            seconds: Processor time in seconds.
+            used: Returns the processor time that the process has used so far, in seconds.
+            latest: End of the deadline in any case, in seconds of `time.monotonic()`.
+        """
         self._used = used
         self._until = used() + seconds
         self._latest = min(latest, time.monotonic() + MAX_SLOWDOWN * seconds)
@@ -72,7 +79,7 @@ class Frames:
         os.set_blocking(source, False)
 
     def send(self, body: bytes, deadline: Deadline) -> None:
-        """Send one frame."""
+        """Send one frame, which must be received before the deadline."""
         for part in (HEAD.pack(len(body)), body):
             rest = memoryview(part)
             while rest:
@@ -85,7 +92,7 @@ class Frames:
                     raise ProcessFailed("it does not listen") from error
 
     def receive(self, deadline: Deadline) -> bytes:
-        """Return the next frame."""
+        """Return the next frame, which must arrive before the deadline."""
         length = self._length(deadline)
         if length > MAX_FACTS_BYTES:
             raise ProcessFailed("its answer is too long")

@@ -37,7 +37,15 @@ class Raster(NamedTuple):
 
 
 def raster_of(width: float, height: float) -> Raster:
-    """Return the raster of a page: 200 dpi, or less if it is large. Raise ValueError if wrong."""
+    """Return the raster of a page: 200 dpi, or less if the page is too large.
+
+    Args:
+        width: Width of the page as displayed, in points.
+        height: Height of the page as displayed, in points.
+
+    Raises:
+        ValueError: a side of the page is 0, not a number, or too long.
+    """
     if not (0 < width <= MAX_PAGE_POINTS and 0 < height <= MAX_PAGE_POINTS):
         raise ValueError(f"the page is {width:g} x {height:g} points large")
     per_point = min(

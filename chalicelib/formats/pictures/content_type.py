@@ -58,7 +58,11 @@ def sniff(head: bytes) -> str | None:
 
 
 def content_type(head: bytes) -> str:
-    """Return the media type of a checked PNG or JPEG; raise ValueError for other bytes."""
+    """Return the media type of an image by its first bytes.
+
+    Raises:
+        ValueError: the bytes are not PNG or JPEG. Callers must check images before.
+    """
     kind = sniff(head)
     if kind is None:
         raise ValueError(f"not an image: the file is {explain_foreign(head)}")

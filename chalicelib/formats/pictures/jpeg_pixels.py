@@ -36,12 +36,15 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return the divisor, 1, 2, 4 or 8, that leaves `least_side` pixels on the shorter side.
+    """Return by which factor to scale a JPEG down while it is decoded: 1, 2, 4 or 8.
 
-    It is 1 without `least_side`, but larger if the image would exceed `MAX_DECODE_BYTES`.
+    Args:
+        jpeg: The image.
+        least_side: Minimum length of the shorter side in pixels. None for full size, unless the
+            image then exceeds `MAX_DECODE_BYTES`.
 
     Raises:
-        BadRequest: decoding would need too much memory.
+        BadRequest: the coefficients of the image need too much memory.
     """
     if jpeg.whole_bytes > MAX_WHOLE_BYTES:
         raise BadRequest(

@@ -51,6 +51,10 @@ def as_stored(displayed: NDArray[np.uint8], orientation: int) -> NDArray[np.uint
     """Return a view of the array `displayed`, with rows and columns in the order of the file.
 
     Writing the decoded rows into the view rotates the image without a second copy.
+
+    Args:
+        displayed: Pixels as displayed, shape (height, width, 3).
+        orientation: Value of the EXIF orientation tag, 1 to 8.
     """
     view = displayed
     if orientation >= 5:

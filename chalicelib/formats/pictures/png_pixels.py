@@ -70,7 +70,16 @@ def verify_png(png: PngFile) -> None:
 
 
 def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
-    """Return RGB pixels as displayed, (height, width, 3); raise BadRequest if damaged."""
+    """Return the RGB pixels of a PNG as displayed, shape (height, width, 3).
+
+    Args:
+        png: The image.
+        least_side: Minimum length of the shorter side in pixels, so that the image may be reduced;
+            None for all pixels.
+
+    Raises:
+        BadRequest: the image is damaged or incomplete.
+    """
     factor = _choose_factor(png, least_side)
     size = displayed_size(-(-png.width // factor), -(-png.height // factor), png.orientation)
     pixels = np.empty((size[1], size[0], 3), np.uint8)
@@ -208,7 +217,11 @@ def _cut(coded: list[memoryview]) -> Iterator[memoryview]:
 
 
 def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
-    """Decompress rows and check their filter types; raise BadRequest if they are damaged."""
+    """Decompress rows, and check only their filter types.
+
+    Raises:
+        BadRequest: the rows are incomplete, or have an unknown filter type.
+    """
     at_once = max(1, _PIECE_BYTES * 4 // (row_bytes + 1))
     for top in range(0, rows, at_once):
         data = inflater.read(min(at_once, rows - top) * (row_bytes + 1))
@@ -220,6 +233,15 @@ def unfilter(
     filtered: bytes, previous: NDArray[np.uint8] | None, row_bytes: int, pixel_bytes: int
 ) -> NDArray[np.uint8]:
     """Undo the PNG filters of some rows with Pillow's decoder.
+
+    Args:
+        filtered: Rows of one filter byte and `row_bytes` bytes each.
+        previous: The unfiltered row before these; None at the top of an image or pass.
+        row_bytes: Bytes of a row without the filter byte.
+        pixel_bytes: Distance in bytes between the same value of two adjacent pixels, at least 1.
+
+    Returns:
+        The bytes of the rows, shape (rows, row_bytes).
 
     Raises:
         BadRequest: a row has an unknown filter type.
@@ -244,7 +266,13 @@ _OPAQUE = 255
 
 
 def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """Convert stored rows to RGB, shape (rows, width, 3)."""
+    """Convert stored rows to RGB, shape (rows, width, 3).
+
+    Args:
+        png: Has depth, colour type, palette and transparency.
+        rows: Bytes as stored, shape (rows, bytes per row).
+        width: Number of pixels in a row.
+    """
     values = _read_values(rows, png.depth).reshape(len(rows), -1, png.channels)[:, :width]
     if png.colour == PALETTE:
         colours: NDArray[np.uint8] = _palette(png)[values[:, :, 0]]

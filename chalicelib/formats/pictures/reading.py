@@ -2,9 +2,7 @@
 
 Files can be hostile. So bytes are counted before a file is opened, pixels are counted before
 decoding, and no image takes more than 300 MB. Detection boxes refer to the image as displayed, so
-images are rotated by their EXIF orientation. Functions raise TooLarge if the file has more than
-`max_bytes`, UnsupportedType if it is not PNG or JPEG, and BadRequest if the image is empty,
-damaged, truncated, has over 50,000,000 pixels, or is 100 times as long as wide.
+images are rotated by their EXIF orientation.
 
 read_picture(data, 5 * 1024**2, least_side=320) -> Picture(pixels, width, height)
 """
@@ -24,12 +22,26 @@ from chalicelib.formats.pictures.rules import (
 
 
 def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size of an image by its header. The pixels are not checked."""
+    """Return type and displayed size of an image by its header. The pixels are not checked.
+
+    Raises:
+        TooLarge: the file has more than `max_bytes` bytes.
+        UnsupportedType: the content is not PNG or JPEG.
+        BadRequest: the image is empty, damaged, has over 50,000,000 pixels or is 100 times as long
+            as wide.
+    """
     return _facts(_open(data, max_bytes))
 
 
 def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size of an image, and check that it is complete."""
+    """Return type and displayed size of an image, and check that it is complete.
+
+    Raises:
+        TooLarge: the file has more than `max_bytes` bytes.
+        UnsupportedType: the content is not PNG or JPEG.
+        BadRequest: the image is empty, damaged, truncated, has over 50,000,000 pixels or is 100
+            times as long as wide.
+    """
     file = _open(data, max_bytes)
     if isinstance(file, PngFile):
         from chalicelib.formats.pictures.png_pixels import verify_png
@@ -47,9 +59,19 @@ def read_picture(
 ) -> Picture:
     """Decode an image to RGB as displayed, with transparent parts on white.
 
-    An image may be reduced, to at least `least_side` pixels on its shorter side. A JPEG of more
-    than about 41,000,000 pixels is decoded at half its size in any case. With `contrasts`,
-    transparent parts are black if the image has light content.
+    Args:
+        data: The file.
+        max_bytes: Maximum size of the file in bytes.
+        least_side: Minimum length of the shorter side in pixels. A larger image may be reduced, but
+            not below this, which saves time and memory. None for all pixels; even then a JPEG of
+            more than about 41,000,000 pixels is decoded at half its width and height.
+        contrasts: Whether transparent parts are black if the image has light content.
+
+    Raises:
+        TooLarge: the file has more than `max_bytes` bytes.
+        UnsupportedType: the content is not PNG or JPEG.
+        BadRequest: the image is empty, damaged, truncated, has over 50,000,000 pixels or is 100
+            times as long as wide.
     """
     file = _open(data, max_bytes)
     if contrasts and isinstance(file, PngFile) and file.is_transparent:

@@ -31,7 +31,13 @@ class PictureFacts:
 
 
 def require_kind(data: bytes, max_bytes: int) -> str:
-    """Return "png" or "jpeg"; raise TooLarge, UnsupportedType, or BadRequest for an empty file."""
+    """Return "png" or "jpeg" for the bytes of an image within the size limit.
+
+    Raises:
+        TooLarge: the file has more than `max_bytes` bytes.
+        BadRequest: the file has 0 bytes.
+        UnsupportedType: the bytes are not PNG or JPEG.
+    """
     if len(data) > max_bytes:
         raise too_large(len(data), max_bytes)
     if not data:
@@ -55,7 +61,11 @@ def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
 
 
 def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
-    """Raise BadRequest, with the limit, for images without or with too many pixels, or too long."""
+    """Raise an error if an image has no pixels, has too many, or is too long and narrow.
+
+    Raises:
+        BadRequest: the text names the size, the limit and what to do.
+    """
     if width < 1 or height < 1:
         raise broken(f"its header says {width} x {height} pixels")
     pixels = width * height

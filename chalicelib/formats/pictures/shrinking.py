@@ -22,7 +22,11 @@ _SMALLER = 0.95
 
 
 def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts | None]:
-    """Scale an image of at most `MAX_SHRUNK_BYTES` down to `max_bytes` and the pixel limit.
+    """Scale an image down until it is within the limits of bytes and pixels.
+
+    Args:
+        content: the file, at most `MAX_SHRUNK_BYTES` bytes.
+        max_bytes: maximum size of the result in bytes.
 
     Returns:
         The file itself and None if it is within the limits. Otherwise a JPEG of the image as

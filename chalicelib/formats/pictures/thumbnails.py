@@ -20,7 +20,13 @@ _ENOUGH = 0.75
 
 
 def read_for_thumbnail(content: bytes) -> Picture:
-    """Decode a stored image, scaled down as far as a thumbnail allows; errors as in reading.py."""
+    """Decode a stored image, scaled down as far as a thumbnail allows.
+
+    Raises:
+        BadRequest: the image is damaged.
+        TooLarge: the image has more bytes than datasets accept.
+        UnsupportedType: the image is not PNG or JPEG.
+    """
     return read_picture(content, MAX_DETECTION_IMAGE_BYTES, THUMBNAIL_SIDE)
 
 
@@ -31,7 +37,11 @@ def suffices(picture: Picture) -> bool:
 
 
 def draw_thumbnail(picture: Picture) -> bytes:
-    """Return a thumbnail of an image as JPEG. Smaller images are not enlarged."""
+    """Return a thumbnail of an image as JPEG. Smaller images are not enlarged.
+
+    Args:
+        picture: the decoded image, possibly reduced.
+    """
     return _draw(picture.pixels, THUMBNAIL_SIDE)
 
 

@@ -26,7 +26,11 @@ _TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and 
 
 
 def refuse(reason: str) -> NoReturn:
-    """Raise InvalidParameter; the reason says which member is wrong, why, and what to do."""
+    """Raise InvalidParameter for a form template.
+
+    Args:
+        reason: Error text that says which member is wrong, why, its value, and what to do.
+    """
     raise InvalidParameter(PARAMETER, reason)
 
 
@@ -51,6 +55,13 @@ def show(value: object) -> str:
 
 def load_template(source: bytes | str | Mapping[str, object]) -> Mapping[str, object]:
     """Return the JSON object of a form template.
+
+    Args:
+        source: A file in UTF-8, or in UTF-16 with byte order mark; or JSON text; or the object in a
+            JSON body.
+
+    Returns:
+        The object. Its members are not checked yet.
 
     Raises:
         InvalidParameter: the template is too large, has an unknown encoding, or is not a JSON
@@ -159,7 +170,16 @@ class TemplateFields:
     def __init__(
         self, place: str, members: Mapping[str, object], names: Mapping[str, Sequence[str]]
     ) -> None:
-        """Find an object's known members; raise InvalidParameter if one is given twice."""
+        """Find the known members of an object.
+
+        Args:
+            place: Path of the object, such as `keys[3].key`; empty for the template itself.
+            members: Members of the object, as sent.
+            names: For each canonical name, the accepted names, normalised by `_plain`.
+
+        Raises:
+            InvalidParameter: a member is given under two names.
+        """
         self.place = place
         self._values: dict[str, object] = {}
         known = {alias: name for name, aliases in names.items() for alias in aliases}
@@ -181,6 +201,12 @@ class TemplateFields:
         cls, place: str, item: object, wrappers: Sequence[str], names: Mapping[str, Sequence[str]]
     ) -> TemplateFields:
         """Return the members of an array element, which may be wrapped in another object.
+
+        Args:
+            place: Path of the element, such as `keys[3]`.
+            item: The element.
+            wrappers: Names of the member that may contain the object, normalised by `_plain`.
+            names: As in the constructor.
 
         Raises:
             InvalidParameter: the element is not an object.
@@ -210,7 +236,11 @@ class TemplateFields:
         return value
 
     def items(self, name: str, limit: int, remedy: str) -> list[tuple[str, object]]:
-        """Return an array's elements with their paths; raise InvalidParameter above the limit."""
+        """Return the elements of an array, each with its path for error texts.
+
+        Raises:
+            InvalidParameter: the value is not an array, or has more than `limit` elements.
+        """
         value = self._values.get(name, ())
         place = self._at(name)
         if not isinstance(value, list | tuple):
@@ -232,7 +262,11 @@ class TemplateFields:
         return tuple(dict.fromkeys(_read_text(place, item) for place, item in items))
 
     def name(self, name: str) -> str:
-        """Return a required text as sent; raise InvalidParameter if it is missing or wrong."""
+        """Return a required text, exactly as sent.
+
+        Raises:
+            InvalidParameter: the text is missing, not a text, empty or too long.
+        """
         if name not in self._values:
             refuse(f"{self._at(name)} is missing. Write a text that is unique in the template.")
         value = self._values[name]
@@ -240,7 +274,11 @@ class TemplateFields:
         return str(value)
 
     def optional_text(self, name: str) -> str | None:
-        """Return a text, None if it is missing; raise InvalidParameter if it is wrong."""
+        """Return a text, or None if it is missing.
+
+        Raises:
+            InvalidParameter: the value is not a text, is empty or too long.
+        """
         if name not in self._values:
             return None
         return _read_text(self._at(name), self._values[name])

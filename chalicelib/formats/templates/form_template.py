@@ -61,6 +61,13 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
     `keys` must contain at least one key, even if only tables are requested. `version` and
     `tableRecognition` are required, under any of their names. Unknown members are ignored.
 
+    Args:
+        source: a file in UTF-8, or in UTF-16 with byte order mark; or JSON text; or the object in a
+            JSON body.
+
+    Returns:
+        The template, with single spaces in its texts, and without repeated variations.
+
     Raises:
         InvalidParameter: the text names the place (`keys[3].key.keyVariations`, counted from 0),
             what is wrong, the value and what to do.
@@ -166,7 +173,14 @@ _SHOWN_CHARACTERS = 40
 
 
 def standard_template(form_type: str) -> FormTemplate:
-    """Return a template that ships with the service; raise InvalidParameter for other names."""
+    """Return a template that ships with the service.
+
+    Args:
+        form_type: One of FORM_TYPES.
+
+    Raises:
+        InvalidParameter: the form does not exist; the text lists those that do.
+    """
     if form_type not in FORM_TYPES:
         shown = form_type[:_SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()
         raise InvalidParameter(

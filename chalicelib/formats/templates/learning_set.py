@@ -57,6 +57,9 @@ class LearningSet:
 def read_learning_set(file: BinaryIO) -> LearningSet:
     """Read the values in an archive, and find their documents without unpacking them.
 
+    Args:
+        file: seekable; must stay open while documents are read.
+
     Raises:
         InvalidUpload: the archive cannot be read, has no usable values.json, lacks a document that
             values.json names, or exceeds a limit. The text names place, value and what to do.

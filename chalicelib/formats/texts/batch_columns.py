@@ -55,7 +55,18 @@ class BatchColumns:
 def find_batch_columns(
     file: BinaryIO, layout: TextLayout, options: ReadingOptions, *, guesses_header: bool
 ) -> BatchColumns:
-    """Find columns as requested, by name, or by content; raise InvalidUpload if unclear."""
+    """Find the columns of a table: as requested, otherwise by name, otherwise by content.
+
+    Args:
+        file: the table; read from its start.
+        layout: kind and encoding of the file.
+        options: how the caller wants the file to be read.
+        guesses_header: Whether to detect a header if `text_column` is a position and `header` is
+            not set. If False, such a file is read without header.
+
+    Raises:
+        InvalidUpload: a requested column does not exist, or several columns fit equally well.
+    """
     with open_text(file, layout.encoding) as stream:
         named = named_delimiter(stream)
     asked = options.delimiter or named

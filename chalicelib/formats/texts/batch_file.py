@@ -67,7 +67,18 @@ def read_lines(
     *,
     keeps_cells: bool = False,
 ) -> Iterator[BatchLine]:
-    """Yield the lines of a file, unusable ones with their error, or raise InvalidUpload."""
+    """Yield the lines of a file. The line of an unusable row contains its error.
+
+    Args:
+        file: seekable, read from its start.
+        options: The columns of the texts, by default `text`; header, delimiter, sheet and encoding.
+        check: Called often; raises an error to stop.
+        table: receives the columns and the warnings.
+        keeps_cells: Whether to store all cells of the row in each line.
+
+    Raises:
+        InvalidUpload: the file cannot be read, has no such column, no line, or too many.
+    """
     file.seek(0)
     if not file.read(1):
         raise InvalidUpload(_EMPTY)
@@ -161,7 +172,17 @@ def _lines(
 
 
 def check_sent(content: bytes, encoding: str = "") -> None:
-    """Raise InvalidUpload, TooLarge or UnsupportedType if a sent file cannot be a text file."""
+    """Raise an error if a sent file is empty, too large, or certainly not a text file.
+
+    Args:
+        content: the file.
+        encoding: the encoding in the request; empty to detect it.
+
+    Raises:
+        InvalidUpload: the file is empty.
+        TooLarge: the file is over the limit of a call.
+        UnsupportedType: the file is not a text file.
+    """
     if not content:
         raise InvalidUpload(_EMPTY)
     if len(content) > MAX_TEXT_FILE_BYTES:

@@ -76,7 +76,12 @@ WIDE = tuple(_FREQUENT)
 
 
 def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return code pages that fit clearly better than the default, then the default."""
+    """Return the code pages that fit clearly better than the default, best first, then the default.
+
+    Args:
+        texts: Lines or names of one file that are not ASCII.
+        candidates: Names of code pages; the first is the default.
+    """
     sample = b"\n".join(take_sample(texts))
     scores = {name: score_code_page(sample, name) for name in candidates}
     default = candidates[0]

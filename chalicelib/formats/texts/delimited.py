@@ -88,10 +88,15 @@ class _Lines:
 def read_records(
     stream: TextIO, separator: str, max_characters: int = MAX_RECORD_CHARACTERS
 ) -> Iterator[Record]:
-    """Yield the records of a file one by one.
+    """Yield the records of a file, including blank ones; only one is in memory at a time.
 
     If quotes in a record are broken, the record has a fault and ends with its first line. So a
     quote that is not closed does not swallow further rows.
+
+    Args:
+        stream: As returned by encoding.open_text.
+        separator: "," or tab.
+        max_characters: Maximum length of a record, including line ends.
 
     Raises:
         InvalidUpload: the file has too many broken quotes.
@@ -134,7 +139,14 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
 
 
 def drop_empty_end(cells: list[str]) -> list[str]:
-    """Remove empty cells from the end of a record, but not the first two; return the list."""
+    """Remove empty cells from the end of a record, but not the first two cells.
+
+    Args:
+        cells: cells of one record; shortened in place.
+
+    Returns:
+        The same list.
+    """
     while len(cells) > 2 and not cells[-1].strip():
         cells.pop()
     return cells
@@ -160,7 +172,15 @@ class SeparatorScore(NamedTuple):
 
 
 def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
-    """Score a separator on the first 500 records of a file."""
+    """Score a separator on the first 500 records of a file.
+
+    Args:
+        stream: positioned at the start of the file.
+        separator: "," or tab.
+
+    Returns:
+        The score, with its counts in order of importance.
+    """
     other = "\t" if separator == "," else ","
     header = False
     sure_count = likely_count = pair_count = 0

@@ -22,7 +22,11 @@ _LEAST_ROWS = 3
 
 
 def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
-    """Set the table's delimiter; raise InvalidUpload if two delimiters fit equally well."""
+    """Find the delimiter of a table, and set it in the table's layout.
+
+    Raises:
+        InvalidUpload: two delimiters fit equally well.
+    """
     with open_text(table.file, table.layout.encoding) as stream:
         named = named_delimiter(stream)
     if named:

@@ -71,7 +71,14 @@ _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big
 
 
 def name_foreign_type(head: bytes) -> str:
-    """Name the kind of a file that is not text, such as "a PNG image"; "" if it may be text."""
+    """Name the kind of a file that is not text, given its first bytes.
+
+    Args:
+        head: The first bytes of the file; 4,096 are enough.
+
+    Returns:
+        A name such as "a PNG image"; "" if the file may be text.
+    """
     for signature, name in _SIGNATURES:
         if head.startswith(signature):
             return name
@@ -85,7 +92,15 @@ def name_foreign_type(head: bytes) -> str:
 
 
 def explain_foreign_type(head: bytes, asked: str = "") -> str:
-    """Describe a file that is not text, and what to send instead; "" if it may be text."""
+    """Describe a file that is not text: its kind, and what to send instead.
+
+    Args:
+        head: The first bytes of the file; 4,096 are enough.
+        asked: The requested encoding; empty for none.
+
+    Returns:
+        The sentence; "" if the file may be text.
+    """
     if asked.startswith("utf-16"):
         # UTF-16 has zeros and control characters, which no other text has.
         head = head.decode(asked, "ignore").encode("utf-8", "ignore")
@@ -114,6 +129,13 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
     A file in UTF-16 must have a byte order mark. Any other file is UTF-8 if nearly all of it is
     valid UTF-8. Otherwise the encoding is guessed.
 
+    Args:
+        file: seekable; read from its start, 256 KiB at a time.
+        language: language of the dataset, a hint for the guess.
+
+    Returns:
+        The name of a codec for open_text.
+
     Raises:
         InvalidUpload: the file is empty, is not text, or ends within a UTF-16 character.
     """
@@ -134,7 +156,18 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
 
 
 def check_encoding(file: BinaryIO, asked: str) -> str:
-    """Return the codec for a requested encoding; raise InvalidUpload if the file has another."""
+    """Check that a file has the requested encoding.
+
+    Args:
+        file: seekable; read from its start, 256 KiB at a time.
+        asked: one of ENCODINGS.
+
+    Returns:
+        The name of a codec for open_text.
+
+    Raises:
+        InvalidUpload: the file is empty, is not text, or does not have this encoding.
+    """
     file.seek(0)
     head = file.read(HEAD_BYTES)
     if not head:
@@ -157,7 +190,11 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers of lines that are not UTF-8; [] if they are too many."""
+    """Return the numbers, from 1, of the lines that are not UTF-8, in a file that mostly is.
+
+    Returns:
+        [] if there are too many such lines, or too few lines that show that the file is UTF-8.
+    """
     file.seek(0)
     stray: list[int] = []
     good = lines = cut = 0
@@ -234,7 +271,15 @@ def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") ->
 
 @contextmanager
 def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
-    """Open a binary file from its start as text with line ends as they are: LF, CRLF or CR."""
+    """Open a binary file from its start as text. Line ends are not converted.
+
+    Args:
+        file: seekable; stays open afterwards.
+        encoding: As returned by find_encoding.
+
+    Yields:
+        A text stream that recognises LF, CRLF and CR as line ends.
+    """
     file.seek(0)
     errors = "surrogatepass" if encoding.startswith("utf") else "strict"
     if encoding == MIXED:

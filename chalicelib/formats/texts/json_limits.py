@@ -40,7 +40,12 @@ def is_too_deep(text: str | bytes) -> bool:
 
 
 def excess_of(text: bytes) -> str:
-    """Return the limit that a JSON body in UTF-8 exceeds, as a phrase for an error, or ""."""
+    """Return which limit a JSON body exceeds, as a phrase for an error; "" for none.
+
+    Args:
+        text: JSON in UTF-8. Values are estimated, and may be overcounted by one for each array and
+            object.
+    """
     if is_too_deep(text):
         return f"is nested too deeply, in more than {MAX_DEPTH} arrays and objects."
     if text.count(b",") + text.count(b"[") + text.count(b"{") <= MAX_MEMBERS:

@@ -34,7 +34,11 @@ class CutValue(InvalidUpload):
 
 
 def looks_like_json(head: str) -> bool:
-    """Return whether a file is JSON, and not delimited text that begins with a bracket."""
+    """Return whether a file is JSON, and not delimited text that begins with a bracket.
+
+    Args:
+        head: the first characters of the file.
+    """
     return _JSON_START.match(head) is not None
 
 
@@ -120,6 +124,12 @@ def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
 
 def read_values(stream: TextIO) -> Iterator[object]:
     """Yield the elements of a JSON array, or the values of JSON lines.
+
+    Args:
+        stream: As returned by encoding.open_text.
+
+    Yields:
+        Decoded values. Numbers are texts, exactly as written.
 
     Raises:
         InvalidUpload: the file is not JSON; the text names line and column.

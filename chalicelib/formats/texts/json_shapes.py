@@ -58,12 +58,15 @@ class ObjectShape:
 def find_shape(
     value: object, options: ReadingOptions, following: Iterable[object] = ()
 ) -> ObjectShape:
-    """Decide by the first object how to read all; raise InvalidUpload if its text is missing.
+    """Decide by the first object how all objects are read.
 
     Args:
         value: The first object.
         options: The requested members.
         following: Further objects, which confirm a member with an unknown name.
+
+    Raises:
+        InvalidUpload: the value is not an object, or its text cannot be found.
     """
     if not isinstance(value, Mapping):
         raise InvalidUpload(f"The JSON has the wrong shape: {name_kind(value)} first. {_REMEDY}")

@@ -59,7 +59,17 @@ class RejectedRow(NamedTuple):
 
 
 def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow | RejectedRow:
-    """Check a text and a label by all rules for examples."""
+    """Check a text and a label by all rules for examples.
+
+    Args:
+        number: number of the row.
+        text: the text as sent.
+        label: the label as sent; it is trimmed here.
+        sentiment: whether only positive, negative and neutral are valid labels.
+
+    Returns:
+        A valid row, or the reason why it is rejected.
+    """
     text = text.removesuffix("\r")
     full_label = normal_form(label)
     reason = _find_text_fault(text) or _find_label_fault(full_label)
@@ -154,6 +164,16 @@ def read_rows(
 
     Blank rows are skipped. Any other row is a TextRow or a RejectedRow. Memory is limited to one
     row of delimited text, or 3 million characters of JSON. Spec: Upload formats.
+
+    Args:
+        file: seekable; read from its start. It stays open, so that it can be read again after the
+            last row. Only one iteration at a time is possible.
+        sentiment: whether only positive, negative and neutral are valid labels.
+        layout: How to read the file, from `recognise`; None to detect it.
+        check: Called often, also within blank rows; raises an error to stop.
+
+    Yields:
+        Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
 
     Raises:
         InvalidUpload: the file as a whole cannot be read, has no row except a header, or more than

@@ -108,6 +108,16 @@ def scan(
 ) -> TextScan:
     """Read a file, and decide which rows become examples.
 
+    Args:
+        file: seekable, read from its start.
+        rules: the dataset to which the file is added.
+        begin: Called with the result before the first row is read. So the caller has its counts
+            even if the scan fails.
+        check: Called often; raises an error to stop.
+
+    Returns:
+        The counts, and how the rows are to be read in the second pass.
+
     Raises:
         InvalidUpload: the file cannot be read, has no usable row, exceeds a limit of the dataset,
             or has warnings although `strict` is set.
@@ -134,7 +144,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a scan with counts of 0 that keeps what `result` found out about the file's format."""
+    """Return a scan with all counts at 0 and the file's format as found in `result`."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -233,7 +243,7 @@ def _is_short(rows: BinaryIO) -> bool:
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Count all labels: which have equal first 180 characters, and which may mean no value."""
+    """Count all labels, to find equal first 180 characters and labels that may mean no value."""
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):

@@ -26,7 +26,13 @@ from chalicelib.formats.texts.text_table import TextTable
 
 
 def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]) -> Preview:
-    """Return the first rows and the columns of a file whose format is known."""
+    """Return the first rows and the columns of a file whose format is known.
+
+    Args:
+        file: The file, whose first rows are read again.
+        layout: How the rows are read.
+        reasons: By row number, why each of the first rows is rejected; None for accepted rows.
+    """
     if layout.is_json:
         return preview_json(file, layout, reasons)
     rows = tuple(_preview_rows(file, layout, reasons))
@@ -34,7 +40,12 @@ def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str |
 
 
 def preview_table(table: TextTable, first: Sequence[str] = ()) -> Preview:
-    """Return the first rows and the columns of a table."""
+    """Return the first rows and the columns of a table.
+
+    Args:
+        table: A table whose header and columns may not be known.
+        first: Cells of the first row if they are column names; otherwise empty.
+    """
     rows = list(islice(table.rows(), PREVIEW_ROWS))
     header = table.layout.header or tuple(first)
     width = max([len(header), *(len(cells) for _, cells in rows)])

@@ -51,7 +51,17 @@ _HEAD_VALUES = 20
 def recognise(
     file: BinaryIO, options: ReadingOptions, language: str = "", *, is_workbook: bool = False
 ) -> TextLayout:
-    """Decide how a file is read; raise InvalidUpload if it can be read in no or several ways."""
+    """Decide how a file is read.
+
+    Args:
+        file: seekable; read from its start.
+        options: How the caller wants the file to be read.
+        language: language of the dataset, a hint for the encoding.
+        is_workbook: Whether the file is a sheet that was converted to CSV.
+
+    Raises:
+        InvalidUpload: the file cannot be read as requested, or in several ways.
+    """
     is_asked = bool(options.encoding) and not is_workbook
     encoding = check_encoding(file, options.encoding) if is_asked else find_encoding(file, language)
     layout = TextLayout(kind=XLSX if is_workbook else CSV, encoding=encoding)

@@ -101,6 +101,13 @@ def convert_sheet(
 ) -> ReadSheet:
     """Convert a sheet of a workbook to CSV.
 
+    Args:
+        file: the workbook, seekable.
+        wanted: name or position (from 1) of the sheet; empty for the first visible sheet.
+        check: Called often; raises an error to stop.
+        lists_all: Whether to list all visible sheets.
+        keeps_kinds: Whether to return which cells are numbers or truth values.
+
     Raises:
         InvalidUpload: the workbook is damaged, too large or encrypted, or the sheet is missing or
             empty.

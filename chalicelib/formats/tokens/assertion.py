@@ -56,7 +56,11 @@ class Assertion:
 
 
 def read_assertion(text: str) -> Assertion:
-    """Parse an assertion without verifying it; raise InvalidAssertion if it is malformed."""
+    """Parse an assertion without verifying its signature.
+
+    Raises:
+        InvalidAssertion: the assertion is malformed, has another algorithm, or lacks a claim.
+    """
     if len(text) > MAX_CHARACTERS or not _COMPACT.fullmatch(text):
         raise InvalidAssertion
     header, body, _ = text.split(".")

@@ -14,7 +14,11 @@ class InvalidKey(ValueError):
 
 
 def new_private_pem() -> str:
-    """Create an RSA private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM."""
+    """Create an RSA private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
+
+    The service that Presage replaces returned this format. Some clients remove its first and last
+    line.
+    """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -27,7 +31,11 @@ def new_private_pem() -> str:
 
 
 def public_pem_of(private_pem: str) -> str:
-    """Return the public half of a private key; raise InvalidKey if it is too short or no key."""
+    """Return the public half of a private key.
+
+    Raises:
+        InvalidKey: the text is not an unencrypted RSA private key of `MIN_BITS` bits or more.
+    """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 

@@ -40,7 +40,12 @@ class TokenSigner:
         self._verified = lru_cache(_REMEMBERED)(self._verify)
 
     def sign(self, kind: str, claims: dict[str, Any]) -> str:
-        """Return a signed token."""
+        """Return a signed token.
+
+        Args:
+            kind: ACCESS or REFRESH.
+            claims: Claims in addition to issuer and audience.
+        """
         # Imported late: it loads cryptography, which takes longer than the rest of the start.
         import jwt
 

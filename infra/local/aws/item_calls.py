@@ -101,7 +101,13 @@ class _Call(DynamoHandler):
 def call(
     headers: Mapping[str, str], body: bytes, region: str
 ) -> tuple[int, dict[str, Any], str | bytes]:
-    """Do one DynamoDB call and return status, headers and body of its answer."""
+    """Do one DynamoDB call and return status, headers and body of its answer.
+
+    Args:
+        headers: `X-Amz-Target` and `Content-Type` of the request.
+        body: JSON.
+        region: region of the tables.
+    """
     status, answered, content = _Call(headers, body, region).call_action()
     return int(status), answered, content
 

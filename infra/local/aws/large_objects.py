@@ -99,9 +99,12 @@ def etag(file: Spool) -> str:
 
 
 def store(form: Form, version: str) -> bool:
-    """Store the file of a form as an object, notify the queues, or return False without bucket.
+    """Store the file of a form as an object, and notify the bucket's queues.
 
     The caller holds the lock of S3. The object owns the file afterwards.
+
+    Returns:
+        Whether the bucket exists.
     """
     backend = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
     bucket = backend.buckets.get(form.bucket)

@@ -50,7 +50,15 @@ class Polls:
             self._sent.notify_all()
 
     def wait(self, poll: Poll, lock: threading.Lock) -> None:
-        """Wait for a visible message or the end of time; raise ClientGone if the client left."""
+        """Wait until one of the queues has a visible message or the time has passed.
+
+        Args:
+            poll: the waiting call.
+            lock: the lock around moto's data, held only during checks.
+
+        Raises:
+            ClientGone: the client has disconnected, so no message must be received for it.
+        """
         deadline = time.monotonic() + poll.seconds
         while True:
             with self._sent:

@@ -71,7 +71,11 @@ class S3Access:
         self._keys = keys
 
     def check(self, environ: dict[str, Any]) -> Form | None:
-        """Return the form of an accepted upload, if it is one; raise Refused otherwise."""
+        """Accept or refuse a request; return the parsed form of an accepted upload.
+
+        Raises:
+            Refused: the signature, its time or the form's policy does not allow the request.
+        """
         query = parse_qs(environ["QUERY_STRING"], keep_blank_values=True)
         if "X-Amz-Signature" in query:
             self._check_query(environ, {name: values[0] for name, values in query.items()})
@@ -103,7 +107,7 @@ class S3Access:
 
 
 def check_key_id(keys: KeyPair, key_id: str) -> None:
-    """Check the access key that a request names; raise Refused if the request names another key."""
+    """Raise Refused if a request names another access key than that of the stack."""
     if not keys.is_id(key_id):
         raise Refused(WRONG_KEY, "InvalidAccessKeyId")
 
@@ -117,7 +121,15 @@ def _is_form(environ: dict[str, Any]) -> bool:
 
 
 def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
-    """Return a checked form, leaving the body readable; raise Refused if it is not allowed."""
+    """Check an uploaded form and return it; the body can be read again.
+
+    Args:
+        environ: WSGI environment with a body that can be rewound.
+        keys: key pair that must have signed the policy.
+
+    Raises:
+        Refused: signature, expiry or a condition does not hold.
+    """
     form = _read_form(environ)
     try:
         check_policy({**form.fields, "bucket": form.bucket}, form.size, keys)
@@ -128,7 +140,16 @@ def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
 
 
 def check_policy(fields: dict[str, str], size: int, keys: KeyPair) -> None:
-    """Raise Refused if a form violates its own signed policy."""
+    """Check a form against its own policy.
+
+    Args:
+        fields: fields by lower-case name, with the bucket and without the file.
+        size: size of the file, in bytes.
+        keys: key pair that must have signed the policy.
+
+    Raises:
+        Refused: signature, expiry or a condition does not hold.
+    """
     policy_text, credential = fields.get("policy", ""), fields.get("x-amz-credential", "")
     check_key_id(keys, credential.partition("/")[0])
     expected = _policy_signature(policy_text, credential, keys.secret)

@@ -169,7 +169,15 @@ def run(
     data: Path,
     find_unsaved: FindUnsaved,
 ) -> None:
-    """Serve the emulated AWS until the process ends."""
+    """Serve the emulated AWS until the process ends.
+
+    Args:
+        listener: bound socket.
+        front_port: port of the service, whose pages may read presigned objects.
+        settings: settings of the stack; the keys that must sign requests are in the environment.
+        data: folder of the saved data, which is loaded when the stack asks for it.
+        find_unsaved: returns what could not be saved. Uploads are refused unless this is None.
+    """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     # Moto lists a folder of its package in every request, although the result never changes.
     modules = tuple(backends.list_of_moto_modules())

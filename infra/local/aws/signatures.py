@@ -68,6 +68,9 @@ class Signatures:
     def check(self, environ: dict[str, Any]) -> str:
         """Check the Authorization header of a request and return the service that it names.
 
+        Args:
+            environ: WSGI environment with a body that can be rewound.
+
         Raises:
             WrongSignature: the request is not signed with the key pair, or at another time.
         """
@@ -149,7 +152,7 @@ def _botocore(service: str) -> Any:
 
 
 def _payload(environ: dict[str, Any]) -> str:
-    """Return the body's digest in the signature; if the request has one, it must match the body."""
+    """Return the digest of the body; raise WrongSignature if a header has another digest."""
     given = str(environ.get("HTTP_X_AMZ_CONTENT_SHA256", ""))
     is_digest = not given or _DIGEST.fullmatch(given) is not None
     size = int(environ.get("CONTENT_LENGTH") or 0)

@@ -50,7 +50,12 @@ class WritePause:
 
     @contextmanager
     def passing(self, token: str | None, written: Iterable[str] = ()) -> Iterator[None]:
-        """Pass the gate with one call. In a pause, only calls with the token of the pause pass."""
+        """Pass the gate with one call. In a pause, only calls with the token of the pause pass.
+
+        Args:
+            token: token of the process that copies, if the call is its own.
+            written: names of the tables, or BUCKET, that the call may change.
+        """
         with self._changed:
             while self._is_closed() and token != self._token:
                 self._changed.wait(max(0.0, self._until - time.monotonic()))

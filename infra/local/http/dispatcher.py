@@ -45,6 +45,9 @@ class FairDispatcher(ThreadedTaskDispatcher):
     """Passes requests to threads; while other callers are active, limits a caller's running calls.
 
     A single active caller can use all threads.
+
+    Args:
+        kind_of: returns the kind of a request; None if it never waits.
     """
 
     def __init__(self, kind_of: Callable[[Any], CallKind | None]) -> None:

@@ -41,6 +41,13 @@ class FormChecks:
     """Checks forms that are sent to one bucket."""
 
     def __init__(self, path: str, bucket: str, keys: KeyPair) -> None:
+        """Check the forms of a bucket.
+
+        Args:
+            path: path of the bucket at the front.
+            bucket: name of the bucket.
+            keys: key pair that must have signed the policy of a form.
+        """
         self._path = path
         self._bucket = bucket
         self._keys = keys
@@ -56,7 +63,12 @@ class FormChecks:
         return adjusted
 
     def check(self, request: Any, begun: bytes) -> Error | None:
-        """Return the error for a refused form; None if its policy is signed and allows it."""
+        """Return the error for a refused form; None if its policy is signed and allows it.
+
+        Args:
+            request: the request, whose headers have arrived.
+            begun: the first FIELDS_BYTES of its body, or all of a shorter one.
+        """
         try:
             fields = _fields(request.headers.get("CONTENT_TYPE", ""), begun)
             # The file's own size is known at the end; only a form that is certainly too large

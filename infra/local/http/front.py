@@ -293,7 +293,15 @@ def run(
     options: Options,
     pages: Mapping[str, Page] | None = None,
 ) -> None:
-    """Serve an application until SIGTERM; then answer the calls that are running."""
+    """Serve an application until SIGTERM; then answer the calls that are running.
+
+    Args:
+        app: the Chalice application.
+        listener: bound socket.
+        settings: names and allowed origins.
+        options: limits, public address, and the time that running calls get after SIGTERM.
+        pages: pages that the front itself returns to GET and HEAD, by path.
+    """
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     limits = GATEWAY if options.has_gateway_limits else GatewayLimits()
     has_origins = bool(settings.allow_origins)

@@ -214,7 +214,11 @@ class HttpAnswer:
 
 
 def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
-    """Convert a proxy result to an answer; raise ValueError if it is malformed."""
+    """Convert a function's proxy result into an answer.
+
+    Raises:
+        ValueError: the result is malformed, for which the gateway answers 502.
+    """
     multiple = result.get("multiValueHeaders") or {}
     pairs = [(n, v) for n, values in multiple.items() for v in values]
     pairs += [(n, v) for n, v in (result.get("headers") or {}).items() if n not in multiple]

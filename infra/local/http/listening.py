@@ -13,7 +13,11 @@ class CannotStart(Exception):
 
 
 def bind(port: int, variable: str, host: str = LOOPBACK) -> socket.socket:
-    """Bind a port of an address; raise CannotStart, with the remedy, if it is in use."""
+    """Bind a port of an address.
+
+    Raises:
+        CannotStart: the port is in use; the text names the variable that sets another port.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

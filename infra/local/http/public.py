@@ -57,7 +57,12 @@ class PublicAddress:
         return names_this_machine(given) or host_name(given).strip("[]") == self.bound_host
 
     def caller(self, peer: str, headers: Sequence[tuple[str, str]]) -> str:
-        """Return the caller's address: the last address that is not a trusted proxy's."""
+        """Return the caller's address: the last address that is not a trusted proxy's.
+
+        Args:
+            peer: address of the connection's other end.
+            headers: headers as sent.
+        """
         given = [value for name, value in headers if name.lower() == "x-forwarded-for"]
         hops = [hop.strip() for hop in ",".join(given).split(",")]
         # Each proxy appends the address that it saw, so only the end of the list can be trusted.
@@ -70,7 +75,15 @@ class PublicAddress:
 
 
 def read_public_address(environment: Mapping[str, str], bound_host: str) -> PublicAddress | None:
-    """Read the public address, None if none is set; raise WrongAddress if it is wrong."""
+    """Read the public address from the environment; None if none is set.
+
+    Args:
+        environment: variables of the process.
+        bound_host: address that the front is bound to.
+
+    Raises:
+        WrongAddress: the public URL or a trusted proxy cannot be read.
+    """
     proxies = tuple(_networks(environment.get(TRUSTED_PROXIES, "")))
     text = environment.get(PUBLIC_URL, "").removesuffix("/")
     if not text:

@@ -346,7 +346,11 @@ class Server(TcpWSGIServer):
         self.task_dispatcher.shutdown(timeout=_THREADS_END_SECONDS)
 
     def stop(self, drain_seconds: float) -> None:
-        """Accept nothing more, and end `run` when the running calls are answered."""
+        """Accept nothing more, and end `run` when the running calls are answered.
+
+        Args:
+            drain_seconds: longest wait for running calls, in seconds.
+        """
         self.stop_at = time.monotonic() + drain_seconds
         self.pull_trigger()
 
@@ -386,7 +390,15 @@ def make_server(
     error_headers: Mapping[str, str],
     forms: FormChecks | None = None,
 ) -> Server:
-    """Return a server, whose `run` serves until the process ends."""
+    """Return a server, whose `run` serves until the process ends.
+
+    Args:
+        application: the WSGI application; its `kind_of` returns the kind of a request.
+        listener: bound socket.
+        max_body_bytes: largest body of a request, in bytes.
+        error_headers: further headers of answers to requests that do not reach the application.
+        forms: checks of presigned forms, which may be larger than other bodies.
+    """
     adjustments = Adjustments(
         # The listener is bound already. Without an address, waitress would look up every interface.
         listen=f"127.0.0.1:{listener.getsockname()[1]}",

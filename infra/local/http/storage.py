@@ -72,7 +72,11 @@ def is_storage_path(path: str) -> bool:
 
 
 def safe_headers(disposition: str = "") -> Headers:
-    """Return the headers of every answer below /storage/; a disposition may be an attachment."""
+    """Return the headers of every answer below /storage/.
+
+    Args:
+        disposition: the storage's Content-Disposition, used if it declares an attachment.
+    """
     is_attachment = disposition.partition(";")[0].strip().lower() == _ATTACHMENT
     given = disposition if is_attachment else _ATTACHMENT
     return [("Content-Disposition", given), *SAFE_HEADERS]
@@ -94,6 +98,13 @@ class Storage:
     """A WSGI application that passes presigned requests to the storage."""
 
     def __init__(self, settings: Settings, public: PublicAddress, keys: KeyPair) -> None:
+        """Create the application for the bucket in the settings.
+
+        Args:
+            settings: endpoint and bucket; the origins whose pages may read answers.
+            public: address for which the URLs are signed.
+            keys: key pair that signs.
+        """
         self._endpoint = urlsplit(str(settings.endpoint_url))
         self._bucket = settings.bucket
         self._region = settings.region

@@ -31,7 +31,15 @@ ReadQueues = Callable[[], Mapping[str, tuple[int, float]]]
 
 
 class StackCollector(Collector):
-    """The gauges of a stack."""
+    """The gauges of a stack.
+
+    Args:
+        state: folder with the description of the running stack.
+        saving: time of the last save.
+        stores: stores that count open trainings and batches.
+        lanes: name of each queue's lane (worker thread).
+        read_queues: reads the queues; None if the stack does not run the emulated AWS.
+    """
 
     def __init__(
         self,

@@ -34,7 +34,15 @@ _UNAUTHORIZED = "Send the value of PRESAGE_METRICS_TOKEN as 'Authorization: Bear
 def make_registry(
     app: Any, settings: Settings, state: State, saving: SavingState, *, has_own_queues: bool
 ) -> CollectorRegistry:
-    """Return a registry with the metrics of all processes and the gauges of the stack."""
+    """Return a registry with the metrics of all processes and the gauges of the stack.
+
+    Args:
+        app: the Chalice application.
+        settings: names and endpoint.
+        state: folder with the description of the running stack.
+        saving: time of the last save.
+        has_own_queues: whether the emulated AWS of this stack has the queues.
+    """
     registry = CollectorRegistry(auto_describe=False)
     MultiProcessCollector(registry)
     lanes = {each.queue: each.name for each in event_source_mappings(app, settings)}
@@ -54,7 +62,12 @@ def serve(listener: socket.socket, registry: CollectorRegistry) -> None:
 
 
 def guarded(registry: CollectorRegistry, token: str) -> Callable[[HttpRequest], HttpAnswer]:
-    """Return a function that answers scrapes on the public port."""
+    """Return a function that answers scrapes on the public port.
+
+    Args:
+        registry: registry of the metrics.
+        token: bearer token that a request must have.
+    """
     expected = f"Bearer {token}".encode()
 
     def answer(request: HttpRequest) -> HttpAnswer:

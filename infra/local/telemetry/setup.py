@@ -49,7 +49,11 @@ class Telemetry:
         return cls(has_metrics, has_traces, options.state_dir / METRICS_FOLDER)
 
     def prepare(self) -> None:
-        """Check that the packages are installed, else raise CannotStart; empty the folder."""
+        """Check that the packages are installed, and empty the folder.
+
+        Raises:
+            CannotStart: a package of an extra is missing.
+        """
         for extra, is_wanted in (("metrics", self.has_metrics), ("traces", self.has_traces)):
             if is_wanted and not _is_installed(_PACKAGES[extra]):
                 raise CannotStart(
@@ -61,7 +65,11 @@ class Telemetry:
             self.folder.mkdir(mode=0o700)
 
     def start(self, process: str) -> Callable[[], None]:
-        """Measure this process from now on; return a function that sends what is not sent yet."""
+        """Measure this process; call before its work begins.
+
+        Returns:
+            A function that sends the data that has not been sent yet.
+        """
         if self.has_metrics:
             os.environ[FOLDER_VARIABLE] = str(self.folder)
             from infra.local.telemetry.recording import record_metrics

@@ -73,7 +73,11 @@ class BgeWeights:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Build the full graph from the package's `model.onnx`; raise BrokenFile for another."""
+    """Build the graph in full precision from the package's `model.onnx`.
+
+    Raises:
+        BrokenFile: the file has another graph.
+    """
     try:
         return build_graph(_SHAPE, BgeWeights(onnx.load(str(source / "model.onnx")).graph))
     except KeyError as cause:

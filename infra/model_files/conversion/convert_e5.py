@@ -93,7 +93,11 @@ def is_kept(piece: str) -> bool:
 
 
 def kept_ids(vocabulary: list[list[Any]]) -> Ints:
-    """Return the ids of the kept entries, in order: special entries, and text in `WRITING` only."""
+    """Return the ids of the kept entries, in order: special entries, and text in `WRITING` only.
+
+    Args:
+        vocabulary: entries with their scores, as in `tokenizer.json`.
+    """
     # The last entry is the mask token of the training, which occurs in no text.
     ids = [
         place
@@ -112,7 +116,11 @@ def _read_tokenizer(source: Path) -> dict[str, Any]:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Build the full graph from `weights.bin` and `tokenizer.json`, or raise BrokenFile."""
+    """Build the graph in full precision from `weights.bin` and `tokenizer.json`.
+
+    Raises:
+        BrokenFile: a file has other content.
+    """
     packed = FourBitWeights(source / "weights.bin")
     if packed.layers != _LAYERS:
         raise BrokenFile(f"weights.bin has {packed.layers} layers, not {_LAYERS}.")
@@ -122,7 +130,7 @@ def build(source: Path) -> onnx.ModelProto:
 
 
 def write_tokenizer(source: Path, target: Path) -> None:
-    """Write `tokenizer.json` with the kept entries; raise BrokenFile for another source."""
+    """Write `tokenizer.json` with the kept entries; raise BrokenFile if the vocabulary differs."""
     tokenizer = _read_tokenizer(source)
     vocabulary = tokenizer["model"]["vocab"]
     tokenizer["model"]["vocab"] = [vocabulary[place] for place in kept_ids(vocabulary)]

@@ -34,7 +34,16 @@ def strides() -> list[int]:
 
 
 def fold(weights: Weights, convolution: str, norm: str) -> tuple[Singles, Singles]:
-    """Fold a batch normalisation into the convolution before, in float64; return weight, bias."""
+    """Fold a batch normalisation into the convolution before it, in float64.
+
+    Args:
+        weights: tensors by name.
+        convolution: name of the convolution, whose weight is (out, in, height, width).
+        norm: name of the batch normalisation.
+
+    Returns:
+        Weight, float32 (out, in, height, width), and bias, float32 (out,).
+    """
     scale, shift, mean, variance = (
         weights[f"{norm}.{part}"].astype(np.float64)
         for part in ("weight", "bias", "running_mean", "running_var")

@@ -64,7 +64,11 @@ class MpnetWeights:
 
 
 def distance_table(buckets: Singles) -> Singles:
-    """Return the attention bias for token distances from -127 to 127, float32 (heads, 255)."""
+    """Return the attention bias for token distances from -127 to 127, float32 (heads, 255).
+
+    Args:
+        buckets: bias by bucket of distances, float32 (32, heads).
+    """
     distances = range(1 - MAX_TOKENS, MAX_TOKENS)
     return np.ascontiguousarray(buckets[[_bucket(distance) for distance in distances]].T)
 
@@ -80,14 +84,22 @@ def _bucket(distance: int) -> int:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Build the full graph from the slices of the zip archive; raise BrokenFile if wrong."""
+    """Build the graph in full precision from a folder with the slices of the model's zip archive.
+
+    Raises:
+        BrokenFile: the slices do not have the expected content.
+    """
     with _open(source, "model.safetensors") as file:
         tensors = {name: values.astype(np.float32) for name, values in read_tensors(file)}
     return build_graph(_SHAPE, MpnetWeights(tensors))
 
 
 def write_tokenizer(source: Path, target: Path) -> None:
-    """Extract `tokenizer.json` from the slices of the archive; raise BrokenFile if wrong."""
+    """Extract `tokenizer.json` from a folder with the slices of the model's zip archive.
+
+    Raises:
+        BrokenFile: the slices do not have the expected content.
+    """
     with _open(source, "tokenizer.json") as file, (target / "tokenizer.json").open("wb") as output:
         shutil.copyfileobj(file, output)
 

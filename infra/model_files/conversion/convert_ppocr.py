@@ -173,7 +173,11 @@ def _add_latin(graph: onnx.GraphProto, folding: Singles) -> None:
 
 
 def convert(source: Path, target: Path) -> None:
-    """Write the graphs, `alphabet.json` and `latin.json`; raise BrokenFile for another model."""
+    """Write `detector.onnx`, `recogniser.onnx`, `alphabet.json` and `latin.json`.
+
+    Raises:
+        BrokenFile: the recogniser is not the expected one.
+    """
     shutil.copyfile(source / DETECTOR, target / DETECTOR)
     model = onnx.load(str(source / RECOGNISER))
     cut_recogniser(model)

@@ -28,7 +28,13 @@ class WeightName:
         return "weight" if self.kind in ("weight", "scale") else "bias"
 
     def module(self, embedding: str, layer: str, parts: Mapping[str, str]) -> str:
-        """Return the name of the module that has the weight in the published file."""
+        """Return the name of the module that has the weight in the published file.
+
+        Args:
+            embedding: the module of the embedding's normalisation.
+            layer: a layer's prefix with `{}` for its number.
+            parts: modules below that prefix, by part.
+        """
         return embedding if self.layer is None else layer.format(self.layer) + parts[self.part]
 
 

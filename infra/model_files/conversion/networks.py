@@ -33,7 +33,12 @@ _CHECKING = "{}: checking against the reference outputs"
 
 
 def build_backbone(job: Conversion) -> None:
-    """Write a folder of a network for images; raise BrokenFile or WrongOutputs."""
+    """Write `model.onnx`, `labels.json` and `backbone.json` of a network that recognises images.
+
+    Raises:
+        BrokenFile: a source file is not as expected.
+        WrongOutputs: the graph does not give the reference outputs.
+    """
     name = job.model.name
     _CONVERTERS[name](job.source, job.result)
     labels = COCO if name == "nanodet" else imagenet_names(job.source / "names.json")

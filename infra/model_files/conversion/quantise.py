@@ -73,7 +73,12 @@ def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) 
 
 
 def quantise_by_block(model: onnx.ModelProto, products: Sequence[str]) -> None:
-    """Replace products with constant weights, float32 (in, out), by products of 8-bit blocks."""
+    """Replace products with constant weights, float32 (in, out), by products of 8-bit blocks.
+
+    Args:
+        model: a graph in full precision, which is changed.
+        products: names of MatMul nodes.
+    """
     constants = {constant.name: constant for constant in model.graph.initializer}
     for node in model.graph.node:
         if node.name in products:

@@ -52,7 +52,12 @@ def build_encoder(job: Conversion) -> None:
 
 
 def build(job: Conversion) -> None:
-    """Write artifact, card and metrics; raise BrokenFile or WrongOutputs."""
+    """Write `artifact.npz`, `card.json` and `metrics.json`.
+
+    Raises:
+        BrokenFile: the files of the repository are damaged.
+        WrongOutputs: the predictions differ from the references.
+    """
     figures = read_figures()
     encoder = text_encoders.load(job.directory / MODELS[job.model.needs[0]].folder)
     model = make_model(read_head(), encoder, figures)
@@ -83,7 +88,11 @@ def make_model(head: SentimentHead, encoder: Encoder, figures: Mapping[str, Any]
 
 
 def check_answers(model: TrainedText, encoder: Encoder, figures: Mapping[str, Any]) -> None:
-    """Raise WrongOutputs if predictions for fixed sentences differ from the references."""
+    """Compare the predictions for a few fixed sentences with the references.
+
+    Raises:
+        WrongOutputs: a probability differs by more than the tolerance, or is not a number.
+    """
     wanted = figures["references"]
     found = model.predict({encoder.name: encoder.encode(wanted["texts"])})
     worst = float(np.abs(found - np.array(wanted["probabilities"])).max())

@@ -67,7 +67,11 @@ _CHOICES = {
 
 
 def build(job: Conversion) -> None:
-    """Write `artifact.npz` and `card.json`; raise BrokenFile if the labels do not fit."""
+    """Write `artifact.npz` and `card.json`.
+
+    Raises:
+        BrokenFile: the network's labels are not those of the subset.
+    """
     name = job.model.name
     choice = _CHOICES[name]
     folder = job.directory / MODELS[job.model.needs[0]].folder

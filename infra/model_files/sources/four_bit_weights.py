@@ -64,7 +64,11 @@ class FourBitWeights:
         return np.frombuffer(self._content(name, 0), "<f4").astype(np.float32)
 
     def matrix(self, name: str, rows: Ints | None = None) -> Singles:
-        """Return a matrix or rows of it, float32 (rows, columns); raise BrokenFile if missing."""
+        """Return a matrix, float32 (rows, columns), or some of its rows.
+
+        Raises:
+            BrokenFile: the matrix is missing.
+        """
         blocks = np.frombuffer(self._content(name, 1), _BLOCK_TYPE)
         across = self._columns(name) // BLOCK
         blocks = blocks.reshape(-1, across)

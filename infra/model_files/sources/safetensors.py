@@ -68,7 +68,11 @@ class SlicedFile(io.RawIOBase):
 
 
 def open_member(paths: Sequence[Path], member: str) -> IO[bytes]:
-    """Open a file of a zip archive in slices; raise BrokenFile if it cannot be read."""
+    """Open one file of a zip archive that is split into slices.
+
+    Raises:
+        BrokenFile: the archive or the file cannot be read.
+    """
     try:
         return zipfile.ZipFile(io.BufferedReader(SlicedFile(paths), 1 << 20)).open(member)
     except (KeyError, zipfile.BadZipFile) as error:
@@ -76,7 +80,11 @@ def open_member(paths: Sequence[Path], member: str) -> IO[bytes]:
 
 
 def read_tensors(file: IO[bytes]) -> Iterator[tuple[str, npt.NDArray[np.generic]]]:
-    """Yield the tensors of a safetensors file from front to back, or raise BrokenFile."""
+    """Yield the name and values of each tensor of a safetensors file, read from front to back.
+
+    Raises:
+        BrokenFile: the file is incomplete or has another format.
+    """
     try:
         size = struct.unpack("<Q", _exactly(file, 8))[0]
         if size > _MAX_HEADER_BYTES:

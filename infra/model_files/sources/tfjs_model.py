@@ -84,7 +84,11 @@ def _read_nodes(described: list[dict[str, Any]]) -> tuple[Node, ...]:
 
 
 def read_model(description: Path, content: Path) -> TfjsModel:
-    """Read a graph model from JSON and bytes; raise BrokenFile if they do not match."""
+    """Read a graph model from its JSON and binary files.
+
+    Raises:
+        BrokenFile: a file is damaged, or the two do not belong together.
+    """
     try:
         document = json.loads(description.read_bytes())
         nodes = _read_nodes(document["modelTopology"]["node"])

@@ -141,7 +141,11 @@ def _check_head(head: Sequence[Any]) -> None:
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
-    """Read the tensors of a legacy PyTorch file by name; raise BrokenFile for other content."""
+    """Read the tensors of a legacy PyTorch file, by name.
+
+    Raises:
+        BrokenFile: the file has another format, is damaged, or has other content than tensors.
+    """
     with path.open("rb") as file:
         _check_head([_next(file) for _ in range(3)])
         table = _next(file)

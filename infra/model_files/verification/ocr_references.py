@@ -111,7 +111,11 @@ def run(path: Path, name: str) -> dict[str, Array]:
 
 
 def check_model(path: Path, name: str) -> None:
-    """Raise WrongOutputs if a graph's outputs on its drawn image differ from the references."""
+    """Run a graph on its drawn image and compare its outputs with the references.
+
+    Raises:
+        WrongOutputs: a value differs by more than the tolerance, or is not a number.
+    """
     check_outputs(name, run(path, name))
 
 
@@ -121,7 +125,11 @@ def check_outputs(name: str, outputs: Mapping[str, Array]) -> None:
 
 
 def check_cut(whole: Path, cut: Path) -> None:
-    """Raise WrongOutputs if the cut recogniser differs from the published one in a class."""
+    """Compare the cut recogniser with the published one, class by class.
+
+    Raises:
+        WrongOutputs: a probability differs.
+    """
     name = "ppocr/recogniser.onnx"
     (every,) = run(whole, name).values()
     chosen = choose(classes_of(onnx.load(str(whole))))

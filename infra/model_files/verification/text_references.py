@@ -61,7 +61,11 @@ def cosines(encoder: Encoder, reference: str) -> Singles:
 
 
 def check_vectors(encoder: Encoder, reference: str, floor: Floor) -> None:
-    """Raise WrongVectors if an encoder's cosines with its references are below the floor."""
+    """Compare an encoder with its reference vectors.
+
+    Raises:
+        WrongVectors: a cosine is below the floor or is not a number.
+    """
     found = cosines(encoder, reference)
     mean, worst = float(found.mean()), float(found.min())
     if not (mean >= floor.mean and worst >= floor.worst):

@@ -72,7 +72,11 @@ def check_outputs(name: str, outputs: Mapping[str, Array]) -> None:
 
 
 def compare(name: str, references: Mapping[str, Doubles], outputs: Mapping[str, Array]) -> None:
-    """Raise WrongOutputs if outputs differ from evenly spaced reference samples."""
+    """Compare evenly spaced values of outputs with reference samples.
+
+    Raises:
+        WrongOutputs: a value differs by more than the tolerance, or is not a number.
+    """
     for output, reference in references.items():
         allowed = _TOLERANCE * np.abs(reference).max()
         given = sample(outputs[output])
@@ -86,7 +90,11 @@ def compare(name: str, references: Mapping[str, Doubles], outputs: Mapping[str, 
 
 
 def check_model(path: Path, name: str) -> None:
-    """Raise WrongOutputs if a converted graph's outputs on drawn images are wrong."""
+    """Run a converted graph on the drawn images and compare it with the references.
+
+    Raises:
+        WrongOutputs: a value differs by more than the tolerance, or is not a number.
+    """
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     values = session.run(names, {"pixels": draw(SIDES[name])})

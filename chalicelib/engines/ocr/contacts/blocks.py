@@ -25,7 +25,10 @@ _ICON = re.compile(r"(?:[A-Za-z©®@°?]\W?|\W{1,2}) (?=\d)")
 def address_blocks(
     pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Join the text pieces that are lines of one address; return addresses and other pieces."""
+    """Join the text pieces that are lines of one address; return addresses and other pieces.
+
+    The pieces must not include phone numbers, mail and web addresses.
+    """
     blocks = _Blocks(dict(part for piece in pieces for part in _parts(piece)), check)
     found = list(blocks.found())
     taken = {piece for one in found for piece in one.pieces}

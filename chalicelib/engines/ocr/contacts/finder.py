@@ -53,7 +53,10 @@ def as_contact(found: EntityMatch) -> Contact:
 def tag_names(
     rest: Sequence[CardPiece], found: Sequence[EntityMatch], check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Tag pieces without an exact format as person, organisation, title or other text."""
+    """Tag pieces without an exact format as person, organisation, title or other text.
+
+    Mail and web addresses in `found` hint at names; `rest` has no numbers and no addresses.
+    """
     parts: list[CardPiece] = []
     for piece in rest:
         check()

@@ -51,7 +51,7 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return the tag that the label words at a text's end give to a number, and their start."""
+    """Return the tag, or None, of the label words at a text's end, and the index of their start."""
     window = max(0, len(text) - settings.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
     names: list[str] = []
@@ -67,7 +67,7 @@ def tag_before(text: str) -> tuple[str | None, int]:
 
 
 def tag_after(text: str) -> tuple[str | None, int]:
-    """Return the tag that a text's first word gives to the number before it, and its end."""
+    """Return the tag, or None, of the label word at a text's beginning, and the index after it."""
     match = _AFTER.match(text[: settings.LABEL_WINDOW])
     if match is None:
         return None, 0

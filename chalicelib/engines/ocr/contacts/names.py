@@ -45,7 +45,11 @@ Group = tuple[CardPiece, ...]
 def name_entities(
     pieces: Sequence[CardPiece], clues: Clues, usual: float, check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Tag each piece, or group of pieces, as person, organisation, title or other text."""
+    """Tag each piece, or group of pieces, as person, organisation, title or other text.
+
+    The pieces are not part of a number or address; `usual` is the height in pixels of the letters
+    of most lines of the page.
+    """
     if not pieces:
         return []
     judge = _Judge(pieces, clues, usual)

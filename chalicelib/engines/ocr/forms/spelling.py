@@ -73,9 +73,8 @@ def least_ratio(folded: str, legibility: float = 1.0) -> float:
     """Return the lowest similarity, 0 to 100, at which a text counts as a given key.
 
     The limit is higher for short keys: one wrong letter in a word of six is a misreading, but in a
-    word of three it makes another word. The limit is lower for a text that was read badly, by the
-    fraction of its letters that are probably wrong. Of these, as many as a short key has do not
-    count.
+    word of three it makes another word. For a badly read text, the limit is lower by the expected
+    percentage of wrong letters; the first EXACT_KEY_CHARACTERS letters are not counted as wrong.
 
     Args:
         folded: the folded key.

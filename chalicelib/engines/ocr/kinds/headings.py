@@ -29,7 +29,11 @@ _LONGEST = 6
 
 
 def is_heading(text: str) -> bool:
-    """Return whether a text is a heading of bills or forms, or ends like the name of a field."""
+    """Return whether a text is a heading of bills or forms, or ends like the name of a field.
+
+    Args:
+        text: a line, or the field name before a colon.
+    """
     words = folded_words(text)
     if not 0 < len(words) <= _LONGEST:
         return False

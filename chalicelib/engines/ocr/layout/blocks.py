@@ -49,7 +49,16 @@ _DEEP = 4.0
 def arrange(
     runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Block]:
-    """Group the runs of a page into blocks in reading order; a run across a gutter is split."""
+    """Group the runs of a page into blocks, in reading order.
+
+    Args:
+        runs: runs of one page that was rotated upright; they may overlap.
+        is_exact: whether the runs come from a text layer.
+        places: boxes of tables, which are numbered after the runs.
+
+    Returns:
+        Blocks that contain each run once. A run across a gutter is split. Vertical text is last.
+    """
     pieces = level_pieces(runs, page_slope(runs), is_exact=is_exact, places=places)
     upright: list[Piece] = []
     turned: list[Piece] = []

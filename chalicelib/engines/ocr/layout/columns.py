@@ -99,11 +99,15 @@ Row = list[Piece]
 def level_pieces(
     lines: Sequence[TextLine], slope: float, *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Piece]:
-    """Rotate runs by `slope`, in radians, so that lines are horizontal; split them at wide gaps.
+    """Rotate the runs of a page so that its lines are horizontal, and split them at wide gaps.
 
-    Boxes of a text layer (`is_exact`) are as high as the font, and none crosses a gutter. Others
-    are as high as the ink, and are extended to the height of a capital and the depth of a
-    descender.
+    Args:
+        lines: the runs.
+        slope: slope of the page, in radians.
+        is_exact: whether boxes are as high as the font, and no run crosses a gutter. Otherwise
+            boxes are only as high as the ink, and are extended to the height of a capital and the
+            depth of a descender.
+        places: boxes of tables, which become pieces after those of the runs.
     """
     level = _Turn(slope)
     pieces: list[Piece] = []

@@ -44,7 +44,12 @@ _PAGE_NUMBER = re.compile(
 def block_roles(
     pages: Sequence[Sequence[WrittenBlock]], heights: Sequence[float]
 ) -> list[list[Role]]:
-    """Return the role of each block of each page."""
+    """Return the role of each block of each page.
+
+    Args:
+        pages: the blocks of each page.
+        heights: height of each page, in the unit of the blocks' boxes.
+    """
     levels = iter(heading_levels([block for page in pages for block in page]))
     roles: list[list[Role]] = [[HEADING if next(levels) else BODY for _ in page] for page in pages]
     usual = _usual_height([block for page in pages for block in page])

@@ -31,7 +31,13 @@ _DIVIDED = re.compile(r"[^\W\d_]-$")
 def written_blocks(
     page: ReadPage, runs: Sequence[TextLine], tables: Sequence[Table]
 ) -> tuple[WrittenBlock, ...]:
-    """Return the text blocks and tables of a page in reading order."""
+    """Return the text blocks and tables of a page in reading order.
+
+    Args:
+        page: the page that contains the runs.
+        runs: items of the task `text`.
+        tables: tables of the page; each replaces the runs inside it.
+    """
     free = [run for run in runs if not any(_is_inside(run.box, table.box) for table in tables)]
     boxes = [table.box for table in tables]
     found: list[WrittenBlock] = []
@@ -70,7 +76,16 @@ def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> Written
 
 
 def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
-    """Write a document as text, or as Markdown with wrapped lines and split words joined."""
+    """Write a document as text or Markdown.
+
+    Args:
+        pages: the blocks of each page.
+        output: one of OUTPUTS.
+
+    Returns:
+        The text, with blocks separated by an empty line. In plain text, lines stay separate. In
+        Markdown, wrapped lines and words that were split at a line end are joined.
+    """
     blocks = [block for page in pages for block in page]
     if output != MARKDOWN:
         return "\n\n".join("\n".join(block.lines) for block in blocks)

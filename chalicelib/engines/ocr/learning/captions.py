@@ -47,7 +47,13 @@ class NearText:
 def texts_near(
     segments: Sequence[LineSegment], place: ValuePlace, values: frozenset[str]
 ) -> Iterator[NearText]:
-    """Yield the texts near a value that may be its caption."""
+    """Yield the texts near a value that may be its caption.
+
+    Args:
+        segments: segments of the page.
+        place: where the value is.
+        values: normalised words of all values of the document, which are not captions.
+    """
     first, number = place.segments[0], place.numbers[0]
     for text, factor in _before(segments[number], first):
         yield from _as_near(text, BEFORE, factor, values)

@@ -69,7 +69,15 @@ def _ranked(folded: str, seen: Mapping[int, NearText], present: int, located: in
 def choose_captions(
     ranked: Mapping[str, Sequence[RankedCaption]],
 ) -> dict[str, tuple[RankedCaption, ...]]:
-    """Choose captions for all entities at once. No two entities have the same caption."""
+    """Choose captions for all entities at once. No two entities have the same caption.
+
+    Args:
+        ranked: the possible captions of each entity, the best first.
+
+    Returns:
+        The captions of each entity that has any. Each further caption of an entity is in an
+        example that has none of the previous ones.
+    """
     chosen: dict[str, list[RankedCaption]] = {entity: [] for entity in ranked}
     covered: dict[str, set[int]] = {entity: set() for entity in ranked}
     owners: dict[str, str] = {}

@@ -31,7 +31,7 @@ class PackedPage:
     """A page with compressed pixels, which saves memory: 40 raw pages need 500 MB."""
 
     def __init__(self, page: ReadPage) -> None:
-        """Compress the pixels of a page, if it has no text layer."""
+        """Compress the pixels of a page; a page without text layer must have pixels."""
         pixels = page.pixels
         self._page = replace(page, page=replace(page.page, pixels=None, layer=None), pixels=None)
         self._shape = () if pixels is None else pixels.shape
@@ -77,7 +77,13 @@ class LearningExample:
 def prepare_example(
     pages: Iterable[PackedPage], values: Mapping[str, str], check: Callable[[], None]
 ) -> LearningExample:
-    """Find the values of a document on its pages, and the texts near them."""
+    """Find the values of a document on its pages, and the texts near them.
+
+    Args:
+        pages: the pages of the document.
+        values: the value of each entity.
+        check: raises when the work must stop.
+    """
     packed, near, words = tuple(pages), _Near(values, check), ""
     for page in packed:
         check()

@@ -162,6 +162,12 @@ class PageTexts:
     """The texts of a page, prepared for searching many values."""
 
     def __init__(self, segments: Sequence[LineSegment], *, is_exact: bool) -> None:
+        """Split the texts into words.
+
+        Args:
+            segments: segments of the page.
+            is_exact: whether they come from a text layer, which has no misread characters.
+        """
         self.segments = segments
         self._is_exact = is_exact
         self._words = [_words(segment.text) for segment in segments]

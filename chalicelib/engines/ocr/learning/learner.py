@@ -41,6 +41,12 @@ class TemplateLearner:
     """Fits one template."""
 
     def __init__(self, examples: Sequence[LearningExample], check: Callable[[], None]) -> None:
+        """Store the examples.
+
+        Args:
+            examples: documents with their values, at least one.
+            check: raises when the work must stop; called for each reading of an example.
+        """
         self._examples = examples
         self._check = check
         self._entities = tuple(dict.fromkeys(name for each in examples for name in each.values))

@@ -60,7 +60,16 @@ def is_same_day(printed: str, day: date) -> bool:
 
 
 def written(day: date, printed: Sequence[str], *, in_words: bool) -> str:
-    """Format a day like the first date in `printed`: 02 JAN 2030, or 01/02/2030 (U.S. cards)."""
+    """Format a day like the dates on a page.
+
+    Args:
+        day: the day.
+        printed: values of the page; the first date among them defines the format.
+        in_words: whether to write the month as a word if the page has no other date.
+
+    Returns:
+        The date as text: 02 JAN 2030, or 01/02/2030 as on U.S. cards.
+    """
     for text in printed:
         if _NUMERIC.fullmatch(text.strip()):
             in_words = False

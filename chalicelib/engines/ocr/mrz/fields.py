@@ -80,6 +80,14 @@ def with_zone(
     replaced by the zone's value, with a lower probability. A zone with a wrong check digit changes
     nothing.
 
+    Args:
+        fields: fields that were found on the page.
+        page: the page as read.
+        template: template of a passport or card; with other templates, fields are not changed.
+        engine: engine that reads an unclear zone again; None to skip that.
+        check: called regularly; raises to stop.
+        today: date from which the century of dates is determined; by default the current date.
+
     Returns:
         The fields in the template's order.
     """

@@ -68,7 +68,17 @@ class Zone:
 def find_zone(
     page: ReadPage, engine: TextEngine | None = None, check: CancelCheck = never_cancel
 ) -> Zone | None:
-    """Return the most probable machine-readable zone with correct check digits, or None."""
+    """Find the machine-readable zone of a page.
+
+    Args:
+        page: the page, with lines in any order.
+        engine: engine that reads unclear rows again, if it can score characters; None to skip
+            that.
+        check: called regularly; raises to stop.
+
+    Returns:
+        The most probable zone with correct check digits; None if there is none.
+    """
     unread = (TextLine("", 0.0, place) for place in page.unread)
     groups = list(_groups((*page.lines, *unread)))
     best = _most_probable(map(_as_read, groups))

@@ -29,7 +29,19 @@ def read_strips(
     engine: ScoringEngine,
     check: CancelCheck,
 ) -> Decision | None:
-    """Read a zone again with the row length of its format; None if another length is likelier."""
+    """Read the rows of a zone again, with the number of characters that its format has.
+
+    Args:
+        form: format, which defines the number of characters per row and the allowed characters.
+        quads: corners of the rows from the top, see `extend_rows`.
+        pixels: pixels of the page.
+        engine: engine that scores characters.
+        check: called regularly; raises to stop.
+
+    Returns:
+        The text of the zone. None if its rows probably have another length, or if `decide` returns
+        None.
+    """
     rows, excess = [], 0.0
     for row, steps in enumerate(engine.score_crops(pixels, quads, LETTERS, check)):
         check()

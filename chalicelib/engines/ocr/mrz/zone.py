@@ -75,9 +75,16 @@ def _field(decision: Decision, places: tuple[Place, ...]) -> ZoneField:
 
 
 def day_of(text: str, today: date, *, is_past: bool) -> date | None:
-    """Convert a date YYMMDD; None if there is no such day, or if a part of it is unknown.
+    """Convert a date of a zone.
 
-    A birthday (`is_past`) is not after today; an expiry date is at most fifty years ahead.
+    Args:
+        text: YYMMDD.
+        today: date from which the century is determined.
+        is_past: True for a birthday, which is not after today. False for an expiry date, which is
+            at most fifty years ahead.
+
+    Returns:
+        The day; None if there is no such day, or if a part of the date is unknown.
     """
     if len(text) != 6 or not text.isdigit():
         return None

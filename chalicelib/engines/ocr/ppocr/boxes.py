@@ -277,9 +277,13 @@ _LEAST_GROWN_SIDE = 5.0
 
 
 def text_rectangles(values: Singles) -> list[Rectangle]:
-    """Return at most MOST_BOXES rectangles, in pixels, around lines in a map of probabilities.
+    """Return a rectangle around each line of text in the detection network's output.
 
-    The map is float32, shape (height, width).
+    Args:
+        values: probability that each pixel is text, float32, shape (height, width).
+
+    Returns:
+        The rectangles in pixels of the map, at most MOST_BOXES.
     """
     pieces = groups_of(_grown_by_one(values > _TEXT))
     found = []

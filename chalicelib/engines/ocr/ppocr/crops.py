@@ -33,7 +33,15 @@ def crop_width(quad: Quad) -> int:
 
 
 def cut_crop(image: Image.Image, quad: Quad) -> Image.Image:
-    """Crop an area of an RGB page, upright: HEIGHT pixels high and `crop_width` wide."""
+    """Crop an area of a page and rotate it upright.
+
+    Args:
+        image: RGB.
+        quad: corners in reading direction; they may be outside the image.
+
+    Returns:
+        The crop, RGB, HEIGHT pixels high and `crop_width` wide.
+    """
     size = crop_width(quad), HEIGHT
     box = _upright_box(quad, image)
     if box is not None:

@@ -30,7 +30,15 @@ _UPRIGHT_BONUS = 0.1
 
 
 def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
-    """Recognise tall areas in the best direction; return corners and text, wide areas first."""
+    """Recognise tall areas in several directions, and use the direction with the best text.
+
+    Args:
+        found: rectangles whose direction is at most 45 degrees from horizontal, to the right.
+        read: recognises areas, given their corners in reading direction.
+
+    Returns:
+        The corners and the recognised text of each area, wide areas first.
+    """
     tall = [place for place in found if place.breadth >= _TALL * place.length]
     tall.sort(key=lambda place: place.breadth * place.length, reverse=True)
     results = [_best(place, read) for place in tall[:_TRIED]]

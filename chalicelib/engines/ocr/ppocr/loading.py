@@ -20,7 +20,17 @@ FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")
 
 
 def load_ppocr(folder: Path) -> PpOcr:
-    """Load the engine, which threads may share; raise OcrNotInstalled if files are wrong."""
+    """Load the engine from its folder.
+
+    Args:
+        folder: folder with FILES, and the card with their digests.
+
+    Returns:
+        The engine; safe to share between threads.
+
+    Raises:
+        OcrNotInstalled: a file is missing, or differs from the installed one.
+    """
     check_files(folder, FILES, PPOCR)
     alphabets = [tuple(json.loads((folder / name).read_bytes())) for name in FILES[2:]]
     bound_memory()

@@ -107,7 +107,14 @@ class Recogniser:
     """A network that recognises the text of crops, each with one line, from left to right."""
 
     def __init__(self, session: Any, alphabets: Sequence[Sequence[str]], output: int = 0) -> None:
-        """Store the network and the alphabet of each of its outputs."""
+        """Store the network.
+
+        Args:
+            session: session of ONNX Runtime.
+            alphabets: the characters of each output; the first is the blank, the last one the
+                space.
+            output: index of the output to use.
+        """
         self._session = session
         self._alphabets = alphabets
         self._output = output
@@ -117,7 +124,17 @@ class Recogniser:
         return Recogniser(self._session, self._alphabets, output)
 
     def read(self, widths: Sequence[int], cut: Cut, check: CancelCheck) -> list[RecognisedText]:
-        """Recognise crops, in the order of `widths`; crops of similar width share a batch."""
+        """Recognise crops; crops of similar width are processed together.
+
+        Args:
+            widths: widths of the crops, in pixels.
+            cut: returns a crop, given its index in `widths`; called shortly before it is
+                recognised.
+            check: called before each batch.
+
+        Returns:
+            The recognised texts, in the order of the widths.
+        """
         readings: dict[int, RecognisedText] = {}
         order = sorted(range(len(widths)), key=widths.__getitem__)
         short = [index for index in order if widths[index] <= LONGEST]
@@ -130,9 +147,12 @@ class Recogniser:
         return [readings[index] for index in range(len(widths))]
 
     def score(self, crop: Image.Image, letters: str, check: CancelCheck) -> Singles:
-        """Return the probabilities of letters along a crop, RGB, HEIGHT pixels high.
+        """Return the probabilities of letters along a crop. See: ScoringEngine.
 
-        See: ScoringEngine. A crop wider than LONGEST is compressed.
+        Args:
+            crop: RGB, HEIGHT pixels high; a crop wider than LONGEST is compressed.
+            letters: capitals and signs.
+            check: called before the crop is processed.
 
         Returns:
             The probabilities, shape (steps, 1 + letters): the blank, then each letter. Steps of

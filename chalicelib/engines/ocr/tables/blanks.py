@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 def read_blanks(
     filled: FilledGrid, pixels: Pixels, text_height: float, engine: TextEngine, check: CancelCheck
 ) -> FilledGrid:
-    """Read the slots of a table that contain ink but no text."""
+    """Read the slots of a table that contain ink but no text.
+
+    The pixels are RGB, uint8, shape (height, width, 3), with ruled lines erased; `text_height` is
+    the usual height of a line in pixels. The engine calls `check`, which raises to stop.
+    """
     rows, columns = _extents(filled, is_row=True), _extents(filled, is_row=False)
     taken = [line.box for line in filled.lines()]
     found: dict[int, tuple[Rect, Quad]] = {}

@@ -114,7 +114,10 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
 
 
 def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
-    """Join each row that only continues cells of the row above, as in the aligned table."""
+    """Join each row to the row above if all its text continues cells of the row above.
+
+    `predicted` is the table of the network; `aligned` has the same pieces, arranged by alignment.
+    """
     cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
     rows: list[list[TextLine]] = [[] for _ in range(predicted.grid.row_count)]
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
@@ -132,7 +135,11 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
 
 
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
-    """Renumber rows, and merge slots of equal rows and columns; undo this if slots overlap."""
+    """Renumber the rows of a table, and merge the slots that then have the same rows and columns.
+
+    `numbers` has the new number of each row; joined rows have the same number. The table is
+    returned unchanged if slots would overlap in the new one.
+    """
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
         last = numbers[slot.rows.stop - 1]

@@ -62,7 +62,15 @@ def find_tables(
     check: CancelCheck,
     weigh: Weigh = likelihood,
 ) -> tuple[Table, ...]:
-    """Find the tables of a page from top to bottom; none without pixels or text."""
+    """Find the tables of a page from top to bottom; none without pixels or text.
+
+    Args:
+        page: page as read, with pixels; the result has its coordinates.
+        engine: engine that reads cells with ink but no text.
+        structure: network that proposes rows and columns; None if it is not installed.
+        check: called between steps; raises to stop.
+        weigh: returns the probability that a structure is right.
+    """
     if page.pixels is None or not page.lines:
         return ()
     found = _level_tables(page, engine, structure, check, weigh)

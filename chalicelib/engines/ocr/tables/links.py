@@ -62,7 +62,10 @@ def alone(part: PagePart) -> WholeTable:
 
 
 def link(parts: Sequence[PagePart]) -> list[WholeTable]:
-    """Join tables that continue from page to page; keep the order of their first parts."""
+    """Join tables that continue from page to page; keep the order of their first parts.
+
+    Every given part is in one of the returned tables.
+    """
     wholes: list[WholeTable] = []
     for before, part in pairwise([None, *parts]):
         if part is None:

@@ -34,7 +34,11 @@ def text_height(lines: Iterable[TextLine]) -> float:
 def cut_page(
     page: ReadPage, rulings: Sequence[Ruling], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Split the lines of an upright page into pieces with upright boxes around their ink."""
+    """Split the lines of an upright page into pieces of text with upright boxes around their ink.
+
+    In the pixels of the page, ruled lines are erased; `rulings` has the vertical ones. The engine
+    reads a piece again if its text cannot be taken from the line.
+    """
     lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
     if page.is_exact or page.pixels is None:
         return tuple(

@@ -54,13 +54,19 @@ class Rulings:
 def darkest_channel(pixels: Pixels) -> Pixels:
     """Return each pixel's smallest channel, uint8, shape (height, width).
 
-    Coloured hairlines are dark in it.
+    Coloured hairlines are dark in it. The input is RGB, uint8, shape (height, width, 3).
     """
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
 def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Rulings:
-    """Find the straight lines of a page outside boxes of text, where edges belong to letters."""
+    """Find the straight lines of a page.
+
+    Args:
+        gray: uint8, shape (height, width).
+        text: boxes of lines of text; edges inside a box are strokes of letters.
+        text_height: the usual height of a line of text, in pixels.
+    """
     boxes = np.array([(b.min_x, b.min_y, b.max_x, b.max_y) for b in text]).reshape(-1, 4)
     horizontal = _find_direction(gray, boxes, text_height, settings.HORIZONTAL_RULE_EMS)
     vertical = _find_direction(
@@ -190,7 +196,10 @@ def _union(first: Ruling, second: Ruling) -> Ruling:
 
 
 def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
-    """Return a copy of a page whose lines, up to a thickness, have the background's colour."""
+    """Return a copy of RGB pixels in which drawn lines have the colour of the background.
+
+    Lines thicker than `max_thickness` pixels are shaded areas, which are not erased.
+    """
     clean = pixels.copy()
     for ruling in rulings.horizontal:
         if ruling.thickness <= max_thickness:

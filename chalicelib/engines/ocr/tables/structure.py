@@ -57,9 +57,10 @@ class StructureModel:
         self._tokens = tuple(tokens)
 
     def grid(self, pixels: Pixels, origin: tuple[float, float] = (0.0, 0.0)) -> TableGrid:
-        """Return the predicted slots of the table in RGB pixels, each around the text of a cell.
+        """Return the predicted slots of the table in an image; none if the network finds no table.
 
-        They are on the page, where the image begins at `origin`; none if no table is found.
+        Each slot is the area of a cell's text, in coordinates of the page. `pixels` has only the
+        table, RGB, uint8, shape (height, width, 3); `origin` is its left and top on the page.
         """
         names = [output.name for output in self._session.get_outputs()]
         places, tokens = self._session.run(names, {"x": _picture(pixels)})
@@ -86,7 +87,7 @@ class StructureModel:
 
 
 def load_structure(folder: Path) -> StructureModel:
-    """Load the network from its folder; raise OcrNotInstalled if files are wrong."""
+    """Load the network from its folder; raise OcrNotInstalled if a file is missing or changed."""
     from chalicelib.engines.onnx_session import open_session
 
     check_files(folder, FILES, NAME)

@@ -80,7 +80,16 @@ class Caller:
         return Caller(self._executable, alphabet)
 
     def words(self, image: Image.Image, mode: int, check: CancelCheck) -> list[Word]:
-        """Recognise the words of an image; an exception of `check` ends the program, too.
+        """Recognise the words of an image.
+
+        Args:
+            image: grey or RGB.
+            mode: PAGE or BLOCK.
+            check: called many times a second; an exception ends the call and, within SECONDS, the
+                program.
+
+        Returns:
+            The words in the program's order.
 
         Raises:
             OcrNotInstalled: the program cannot be started, or its language data is missing.
@@ -142,6 +151,9 @@ def read_words(table: str, alphabet: str = DOCUMENTED) -> list[Word]:
         table: a header, then rows of level, page, block, paragraph, line, word, left, top, width,
             height, confidence from 0 to 100, text.
         alphabet: one of ALPHABETS.
+
+    Returns:
+        The words with characters of the alphabet.
     """
     reduced = to_documented if alphabet == DOCUMENTED else to_latin
     words = []

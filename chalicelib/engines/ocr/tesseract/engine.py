@@ -54,7 +54,9 @@ class Tesseract:
         other three directions too.
 
         Raises:
-            OcrNotInstalled, TesseractFailed, TimedOut: see Caller.
+            OcrNotInstalled: the program cannot be started.
+            TesseractFailed: the program returned no answer.
+            TimedOut: the program took too long.
         """
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
@@ -71,7 +73,13 @@ class Tesseract:
     def read_crops(
         self, pixels: Pixels, quads: Sequence[Quad], check: CancelCheck
     ) -> tuple[TextLine | None, ...]:
-        """Recognise areas that contain one line each. See: TextEngine; errors as of `read`."""
+        """Recognise areas that contain one line each. See: TextEngine.
+
+        Raises:
+            OcrNotInstalled: the program cannot be started.
+            TesseractFailed: the program returned no answer.
+            TimedOut: the program took too long.
+        """
         check()
         if min(pixels.shape[:2]) < _LEAST_SIDE:
             return (None,) * len(quads)
@@ -137,7 +145,11 @@ def _probable(words: Sequence[Word]) -> list[Word]:
 
 
 def load_tesseract() -> Tesseract:
-    """Create the engine, which starts the program for each page, or raise OcrNotInstalled."""
+    """Create the engine, which starts the program for each page.
+
+    Raises:
+        OcrNotInstalled: the program or its language data is missing.
+    """
     program = find_program()
     if program is None:
         raise OcrNotInstalled(TESSERACT)

@@ -17,7 +17,11 @@ _GAP = 1.5
 
 
 def runs_of(words: Iterable[Word]) -> list[list[Word]]:
-    """Group words by line, and split lines at gaps as wide as those between columns."""
+    """Group words by line, and split each line at gaps that are as wide as those between columns.
+
+    Args:
+        words: words; those of a line must follow one another.
+    """
     runs: list[list[Word]] = []
     for _, members in groupby(words, key=lambda word: word.line):
         line = sorted(members, key=lambda word: word.box.min_x)
@@ -35,7 +39,14 @@ def runs_of(words: Iterable[Word]) -> list[list[Word]]:
 def line_of(
     words: Sequence[Word], span: tuple[float, float], box: Rect, quad: Quad | None = None
 ) -> TextLine:
-    """Combine words into a line."""
+    """Combine words into a line.
+
+    Args:
+        words: words from left to right, at least one.
+        span: beginning and end of the line, in the same pixels as the words' boxes.
+        box: box of the line on the page, in pixels.
+        quad: corners of the line on the page, if it is not upright.
+    """
     count = sum(len(word.text) for word in words)
     probability = sum(word.probability * len(word.text) for word in words) / count
     text = " ".join(word.text for word in words)

@@ -43,7 +43,13 @@ class Prepared:
     """Number of pixels of the image for one pixel of the page, along a side."""
 
     def on_page(self, box: Rect, width: int, height: int) -> Rect:
-        """Convert a rectangle of the prepared image to pixels of the page, clipped to the page."""
+        """Convert a rectangle of the prepared image to pixels of the page, clipped to the page.
+
+        Args:
+            box: rectangle of the prepared image.
+            width: width of the page, in pixels.
+            height: height of the page, in pixels.
+        """
         left, top, right, bottom = (
             (side - MARGIN) / self.scale for side in (box.min_x, box.min_y, box.max_x, box.max_y)
         )
@@ -56,7 +62,7 @@ class Prepared:
 
 
 def prepare(pixels: Pixels) -> Prepared:
-    """Prepare the pixels of a page for the program."""
+    """Prepare the pixels of a page, RGB, uint8, shape (height, width, 3), for the program."""
     image = Image.fromarray(np.ascontiguousarray(pixels)).convert("L")
     scale = _scale(image.width, image.height)
     if scale < 1:

@@ -80,7 +80,11 @@ class Executable:
     """
 
     def __init__(self, program: Program) -> None:
-        """Copy the program if the installed one cannot be executed; raise OSError on failure."""
+        """Copy the program if the installed one cannot be executed.
+
+        Raises:
+            OSError: the program cannot be read, or there is no space for a copy.
+        """
         self.data = program.data
         self.path = program.path
         if not os.access(program.path, os.X_OK):

@@ -33,6 +33,12 @@ class Sheet:
     """An image with areas of a page, one below the other."""
 
     def __init__(self, image: Image.Image, quads: Sequence[Quad]) -> None:
+        """Draw the image.
+
+        Args:
+            image: the page, grey.
+            quads: corners of each area in reading direction; they may be outside the page.
+        """
         self._size = image.size
         self._quads = quads
         strips = [_cut(image, quad) for quad in quads]
@@ -43,7 +49,14 @@ class Sheet:
             self.image.paste(strip, (_MARGIN, _MARGIN + number * _PITCH))
 
     def lines(self, words: Iterable[Word]) -> list[TextLine | None]:
-        """Return a line for each area of the combined image, or None for an area without words."""
+        """Return the text of each area, from the words of the combined image.
+
+        Args:
+            words: words, in pixels of the combined image.
+
+        Returns:
+            A line for each area; None for an area without words.
+        """
         found: list[list[Word]] = [[] for _ in self._quads]
         for word in words:
             number = int((word.box.center[1] - _MARGIN + _GAP / 2) // _PITCH)

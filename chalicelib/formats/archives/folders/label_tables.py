@@ -61,7 +61,13 @@ class LabelTables:
     """For each image, by its index in the archive, the positions of its labels in `names`."""
 
     def add(self, picture: int, labels: list[str], known: dict[str, int]) -> None:
-        """Add the labels of a row to an image."""
+        """Add the labels of a row to an image.
+
+        Args:
+            picture: Index of the image in the archive.
+            labels: Labels of the row.
+            known: Positions of labels in `names` by label; new labels are added.
+        """
         held = self.labels.setdefault(picture, [])
         for label in labels:
             at = known.setdefault(label, len(self.names))
@@ -77,7 +83,17 @@ def read_label_tables(
     separator: str,
     can_label: Callable[[ZipMember], bool],
 ) -> LabelTables:
-    """Read the label tables of an archive; raise InvalidUpload if a table cannot be read."""
+    """Read the label tables of an archive.
+
+    Args:
+        files: The files of the archive.
+        tables: The label tables of the archive.
+        separator: Text between several labels in a cell; empty if each cell is one label.
+        can_label: Returns whether the label of an image may come from a table.
+
+    Raises:
+        InvalidUpload: a table cannot be read.
+    """
     result, known = LabelTables(), dict[str, int]()
     members = {m.index: m for m in files.archive.members() if can_label(m)}
     if not members:

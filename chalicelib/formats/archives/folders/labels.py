@@ -42,7 +42,18 @@ class FolderLabels:
         reject: Callable[[RejectedItem], None],
         check: Callable[[], None],
     ) -> None:
-        """Read folder names and label tables; raise InvalidUpload if a table cannot be read."""
+        """Read the names of folders and the label tables.
+
+        Args:
+            archive: An archive without boxes.
+            dataset_type: `image` or `image-multi-label`.
+            options: How the caller wants the archive to be read.
+            reject: Called with each row of a table that cannot be used.
+            check: Called often; raises an error to stop.
+
+        Raises:
+            InvalidUpload: a label table cannot be read.
+        """
         self._is_multi = dataset_type == MULTI_LABEL
         members, folders = list[ZipMember](), set[str]()
         for member in archive.members():
@@ -93,7 +104,11 @@ class FolderLabels:
         return ", ".join(self._names_of(member))
 
     def of(self, member: ZipMember) -> list[str]:
-        """Return the cut labels of an image; raise MemberProblem if it has no usable label."""
+        """Return the labels of an image, cut to the maximum length.
+
+        Raises:
+            MemberProblem: the image has no label, or a label cannot be used.
+        """
         names = self._names_of(member)
         if not names:
             raise MemberProblem(self._explain_missing(member))

@@ -24,6 +24,11 @@ class SplitFolders:
     """The folders of an archive that are splits, above or inside of the class folders."""
 
     def __init__(self, folders: Iterable[str]) -> None:
+        """Find the folders that are splits.
+
+        Args:
+            folders: Paths of all folders that contain images.
+        """
         holding = set(folders)
         self.outer = _find_outer(holding)
         """Paths of splits that contain the class folders, such as `train` above `train/cat`."""

@@ -121,7 +121,11 @@ class ColumnFacts:
 
 
 def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) -> list[ColumnFacts]:
-    """Return statistics of a text and a label column; skip rows without one of them."""
+    """Count the cells of two columns. Rows without one of these columns are skipped.
+
+    Returns:
+        The statistics of the text column and of the label column.
+    """
     facts = [ColumnFacts(), ColumnFacts()]
     first: Sequence[str] | None = None
     for cells in rows:
@@ -183,6 +187,11 @@ def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) ->
 
     They are if the "texts" are a few short values that repeat, and the "labels" are longer and
     nearly all different. If the "labels" are much longer, a few of the "texts" may occur only once.
+
+    Args:
+        texts: Statistics of the column that is assumed to have the texts.
+        labels: Statistics of the other column.
+        has_header: Whether the first row is a header.
     """
     names = texts if has_header else texts.with_first()
     return (

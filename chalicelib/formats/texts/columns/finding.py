@@ -81,7 +81,11 @@ class ColumnFinder:
         self._table.layout = layout
 
     def find(self) -> TextLayout:
-        """Return the layout with header and columns; raise InvalidUpload if it is unclear."""
+        """Return the layout of the table, including header and columns.
+
+        Raises:
+            InvalidUpload: it is not clear which columns to use.
+        """
         if self._header_row:
             above = frozenset(range(1, self._header_row))
             self._layout = replace(self._layout, skipped=self._layout.skipped | above)
@@ -288,7 +292,7 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only likely column, otherwise the only column with a fitting name, or None."""
+        """Return the only likely column; otherwise the only one whose name fits; otherwise None."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 

@@ -111,7 +111,11 @@ class NamedColumns(NamedTuple):
 
 
 def find_documented_columns(cells: Sequence[str]) -> Columns | None:
-    """Return the positions of documented names such as `text` and `label`, or None."""
+    """Find the documented column names, such as `text` and `label`, in either order.
+
+    Returns:
+        The positions of the names; None if the row is not such a header.
+    """
     names = [cell.strip() for cell in cells]
     if len(names) < 2 or any(names[2:]):
         return None
@@ -134,7 +138,11 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Return the columns of a header with one known and one unknown name; None for others."""
+    """Find the columns of a header with two names, one known and the other unknown.
+
+    Returns:
+        The columns; None for any other header.
+    """
     is_text, is_label = (
         [fold_name(name) in known for name in names] for known in (TEXT_NAMES, LABEL_NAMES)
     )

@@ -26,7 +26,12 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> int | None:
-    """Return the index of the column that texts predict clearly better than all others, or None."""
+    """Return the index of the column that texts predict clearly better than all others, or None.
+
+    Args:
+        texts: Texts of the table's first rows.
+        columns: For each candidate its values in the same rows.
+    """
     if len(texts) < _FEWEST_ROWS or len(columns) > _MAX_COLUMNS:
         return None
     parts = [_parts_of(text) for text in texts]
@@ -50,7 +55,7 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better each half's values are predicted by the other half than by chance."""
+    """Return how much better than chance each half of the rows predicts the other half's values."""
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]
     if len(frequent) < 2:

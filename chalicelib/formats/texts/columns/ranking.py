@@ -141,7 +141,12 @@ class ColumnProfile:
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
-    """Return the statistics of all columns, from the rows below the first row."""
+    """Return the statistics of all columns, from the rows below the first row.
+
+    Args:
+        rows: rows of the table, beginning with the first row.
+        names: cells of the first row.
+    """
     profiles = [ColumnProfile(name.strip()) for name in names]
     for number, cells in enumerate(rows):
         if number > MAX_ROWS:

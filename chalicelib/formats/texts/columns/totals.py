@@ -26,6 +26,11 @@ def find_totals(
     is a number or date. Or each row has the name of a total and a figure, and at least one of their
     labels does not occur in the rows above.
 
+    Args:
+        last: The last accepted rows of the table.
+        counts: Number of rows by label in the whole table.
+        known: Labels of the dataset to which the table is added.
+
     Returns:
         The numbers of the total rows; empty if there are too many to be totals.
     """

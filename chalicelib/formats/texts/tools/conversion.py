@@ -51,6 +51,14 @@ def convert_export(
 ) -> ConvertedExport | None:
     """Convert a file to CSV if it is an export of a known tool.
 
+    Args:
+        file: Seekable; read from its start.
+        options: How the caller wants the file to be read.
+        check: Called often; raises an error to stop.
+
+    Returns:
+        The rows; None if the file is not a known export, or another format is requested.
+
     Raises:
         InvalidUpload: the export cannot be read, or is not an export of the requested tool.
     """

@@ -51,7 +51,11 @@ def find_json_export(source: ExportFile) -> ToolExport | None:
 
 
 def parse_json(text: str) -> Any:
-    """Parse one JSON value, None if more values follow; raise ExportFault if it is not JSON."""
+    """Parse one JSON value; return None if more values follow, as in JSON lines.
+
+    Raises:
+        ExportFault: the text is not JSON, or exceeds a limit.
+    """
     text = text.removeprefix("\ufeff").strip()
     # Lines of objects are no export, and only the first one is parsed to see that.
     first = text.partition("\n")[0]

@@ -53,7 +53,11 @@ def find_yaml_export(source: ExportFile) -> ToolExport | None:
 
 
 def parse_yaml(text: str, check: Callable[[], None]) -> list[Any]:
-    """Parse YAML documents to lists, dicts and texts; raise ExportFault above a limit."""
+    """Parse the documents in a YAML text. They consist only of lists, dicts and texts.
+
+    Raises:
+        ExportFault: the text is not YAML, has aliases, or exceeds a limit.
+    """
     # Imported late because no other upload of texts needs it.
     import yaml
 

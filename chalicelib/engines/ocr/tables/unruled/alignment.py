@@ -45,7 +45,11 @@ def placed_grid(
     numbers: Sequence[int],
     columns: Sequence[Span],
 ) -> TableGrid:
-    """Return the slots of text whose table rows and columns are known."""
+    """Return the slots of text whose table rows and columns are known.
+
+    `owners` has the first and last column of each piece of each row, `numbers` the table row of
+    each row of text, and `columns` the horizontal interval of each column.
+    """
     by_row: dict[int, dict[int, Slot]] = {}
     for row, number, spans in zip(rows, numbers, owners, strict=True):
         for piece, (first, last) in zip(row, spans, strict=True):
@@ -117,7 +121,11 @@ def row_numbers(
     owners: Sequence[Sequence[tuple[int, int]]],
     separators: Sequence[float],
 ) -> list[int]:
-    """Return the number of the table row to which each row of text belongs."""
+    """Return the number of the table row to which each row of text belongs.
+
+    `owners` has the first and last column of each piece of each row; `separators` has the y of
+    ruled lines that separate rows.
+    """
     boxes = [row_box(row) for row in rows]
     between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
     bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]

@@ -184,7 +184,10 @@ def _widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
 def ruled_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield a region for the text between each group of horizontal lines of the same width."""
+    """Yield a region for the text between each group of horizontal lines of the same width.
+
+    Pieces and rulings are outside other tables; `text_height` is in pixels.
+    """
     for group in _rule_groups(rulings, text_height):
         box = Rect(
             min(rule.start for rule in group),
@@ -216,7 +219,10 @@ def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Rul
 def aligned_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield regions of consecutive rows that leave the same gutters free."""
+    """Yield regions of consecutive rows that leave the same gutters free.
+
+    Pieces and rulings are outside other tables; `text_height` is in pixels.
+    """
     growing = Growing(text_height)
     body = [piece for piece in pieces if piece.box.height < settings.HEADLINE_TIMES * text_height]
     for row in group_rows(body):
