@@ -115,6 +115,14 @@ def digest_of(secret: str) -> str:
 
 
 def check_scope(scope: str, needed: str) -> None:
-    """Raise InsufficientScope unless the scope of an API key allows a call."""
+    """Raise an error unless the scope of an API key allows a call.
+
+    Args:
+        scope: ALL or PREDICT, the scope of the key.
+        needed: PREDICT or ALL, the scope that the call needs; NO_KEY if it accepts no API key.
+
+    Raises:
+        InsufficientScope: the scope does not allow the call.
+    """
     if needed == NO_KEY or (needed == ALL and scope != ALL):
         raise InsufficientScope(needed)

@@ -34,10 +34,19 @@ class BatchCounters(Protocol):
     """Counts predictions by month; one write can add many."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
-        """Reserve a batch's predictions; return their number and that of the month's others."""
+        """Reserve predictions for a batch.
+
+        Returns:
+            The number of predictions reserved for the batch, and the number of all other
+                predictions that the account has in the month.
+        """
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Count `kept` predictions for good, release the others; return how many were reserved."""
+        """Count `kept` predictions of a batch permanently and release the others.
+
+        Returns:
+            The number of predictions that were reserved; 0 if the batch was settled before.
+        """
 
 
 class BatchAllowances:
@@ -56,6 +65,8 @@ class BatchAllowances:
 
     def reserve(self, account: Account, batch: Batch) -> int:
         """Reserve a prediction for each line of a batch.
+
+        A repeated call returns the number that the first call reserved.
 
         Returns:
             The number of lines with a reserved prediction. These are the first lines of the batch.

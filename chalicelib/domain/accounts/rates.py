@@ -112,7 +112,11 @@ class _Drawn:
     """Whether the process got fewer calls than it wanted, because the bucket was nearly empty."""
 
     def is_due(self, now: float) -> bool:
-        """Return whether all calls taken are used, or a nearly empty bucket may have new ones."""
+        """Return whether this process must take calls from the shared bucket again.
+
+        It must if it has used all calls that it took, or if a nearly empty bucket may have gained
+        calls since then.
+        """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
             # Too old: the bucket has filled meanwhile, as if this had never been drawn.
@@ -140,7 +144,10 @@ class RateLimits:
         self._drawn = lru_cache(_BUCKETS)(lambda *_: _Drawn())
 
     def check(self, account: Account, cost: str) -> None:
-        """Raise RateExceeded unless the account may make the call now."""
+        """Raise RateExceeded unless the account may make the call now.
+
+        `cost` is the cost class of the call, one of COSTS.
+        """
         if not self._factor:
             return
         rate = Rate(RATES[account.plan][cost] * self._factor)

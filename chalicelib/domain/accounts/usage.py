@@ -73,7 +73,11 @@ def month_key(now: datetime) -> str:
 
 
 def percents_passed(limit: int, before: int, after: int) -> list[int]:
-    """Return the percentages in NOTED_PERCENTS that the usage has newly reached."""
+    """Return the percentages in NOTED_PERCENTS that the usage has reached since an earlier count.
+
+    `limit` is the number of calls that is 100 %. `before` and `after` are earlier and current
+    numbers of calls.
+    """
     marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
     return [percent for percent, mark in marks.items() if before < mark <= after]
 
@@ -127,7 +131,11 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples shown on a day; return False, uncounted, if they exceed the limit."""
+        """Count examples that are shown to an account on a day, unless they exceed the limit.
+
+        Returns:
+            False if they would exceed the limit.
+        """
 
 
 class Reservation:
@@ -153,7 +161,11 @@ class Reservation:
         self._began = time.perf_counter()
 
     def count(self, limit: int) -> Usage | None:
-        """Count the call and return the usage, None at the limit; or raise StorageUnavailable."""
+        """Count the call; return the usage including it, None when the limit is reached.
+
+        Raises:
+            StorageUnavailable: the call could not be counted.
+        """
         starts_at, resets_at = month_start(self._now), next_month_start(self._now)
         used = self._counters.reserve(
             *self._counter, limit, resets_at + KEPT_AFTER_RESET, self._token
@@ -233,6 +245,8 @@ def until_answered(operation: str) -> Iterator[None]:
 
     An API call can fail after the counted work has succeeded, for example while its answer is
     encoded.
+
+    `operation` is the name of the operation in log lines.
     """
     answer = _OpenAnswer(operation)
     token = _ANSWER.set(answer)
@@ -247,8 +261,7 @@ class Allowances:
     """Counts predictions and calls that return examples against the monthly limits.
 
     Work runs in a `with` block. It is counted first, and released if the work or its answer fails
-    (`until_answered`). Methods raise an error of quotas when a limit is reached, for example
-    PredictionQuotaExceeded, and StorageUnavailable if the work could not be counted.
+    (`until_answered`).
     """
 
     def __init__(
@@ -281,8 +294,14 @@ class Allowances:
     ) -> tuple[Answer, Usage]:
         """Run `work` and count its result as one prediction.
 
+        The result of `work` is discarded when the account has no prediction left.
+
         Returns:
             The prediction, and the month's usage including it.
+
+        Raises:
+            PredictionQuotaExceeded: the plan's predictions of this month are used up.
+            StorageUnavailable: the prediction could not be counted.
         """
         # Other accounts are counted during the work. Here, the work would probably be wasted.
         if account.account_id in self._refused:
@@ -308,6 +327,10 @@ class Allowances:
 
         Yields:
             The month's usage, including this prediction.
+
+        Raises:
+            PredictionQuotaExceeded: the plan's predictions of this month are used up.
+            StorageUnavailable: the prediction could not be counted.
         """
         now = self._clock()
         reservation = Reservation(self._counters, account.account_id, PREDICTIONS, now, model)
@@ -318,7 +341,12 @@ class Allowances:
 
     @contextmanager
     def example_call(self, account: Account) -> Iterator[None]:
-        """Count a call that returns examples; subtract it if the `with` block fails."""
+        """Count a call that returns examples; subtract it if the `with` block fails.
+
+        Raises:
+            ExampleQuotaExceeded: the calls of this month are used up.
+            StorageUnavailable: the call could not be counted.
+        """
         now, own = self._clock(), account.example_calls_per_month
         limit = self._example_calls_per_month if own is None else own
         reservation = Reservation(self._counters, account.account_id, EXAMPLES, now)
@@ -333,7 +361,12 @@ class Allowances:
             yield
 
     def browse(self, account: Account, records: int) -> None:
-        """Count examples that are about to be shown for review."""
+        """Count examples that are about to be shown for review.
+
+        Raises:
+            BrowseQuotaExceeded: the examples would exceed the limit of the day.
+            StorageUnavailable: the examples could not be counted.
+        """
         if not records:
             return
         now, limit = self._clock(), self._browsed_per_day

@@ -78,7 +78,11 @@ class LabelCounts:
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
-        """Return the counts after the correction with fence token `layout` rewrote one source."""
+        """Return the counts after a correction has rewritten the examples of one source.
+
+        The source is `upload` or `feedback`, and has `count` examples after the correction.
+        `layout` is the fence token of the correction.
+        """
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)
         return replace(self, feedback=count, feedback_layout=layout)

@@ -27,7 +27,10 @@ def picture_digest(content: bytes) -> bytes:
 
 
 def box_digest(picture: bytes, box: Box) -> bytes:
-    """Return a digest of 16 bytes, by which equal boxes of one image are recognised."""
+    """Return a digest of 16 bytes, by which equal boxes of one image are recognised.
+
+    `picture` is the digest of the image file. The sides of the box may be integers or floats.
+    """
     # repr gives the shortest text that parses to the same number, so 1 and 1.0 are the same box.
     sides = ",".join(repr(float(side)) for side in (box.x, box.y, box.width, box.height))
     return hashlib.sha256(picture + sides.encode()).digest()[:DIGEST_BYTES]

@@ -20,7 +20,11 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def checked_name(value: str, parameter: str = "name") -> str:
-    """Return a trimmed name; raise InvalidParameter if it is blank, too long or unprintable."""
+    """Check the name of a dataset, model or label; return it trimmed.
+
+    Raises:
+        InvalidParameter: the name is blank, too long, or contains control characters.
+    """
     name = value.strip()
     if not name:
         raise InvalidParameter(parameter, "it is blank; send at least one visible character.")
@@ -54,7 +58,11 @@ def checked_type(family: str, value: str | None) -> str:
 
 
 def checked_language(family: str, value: str | None) -> str:
-    """Check a language; texts default to `en_US`, images have none. Raise InvalidParameter."""
+    """Check the language of a dataset. The default of texts is `en_US`; images have none.
+
+    Raises:
+        InvalidParameter: the language is not supported.
+    """
     if family != LANGUAGE:
         return NO_LANGUAGE
     code = language_code(value or "en_US")
@@ -66,7 +74,11 @@ def checked_language(family: str, value: str | None) -> str:
 
 
 def checked_label(value: str, dataset_type: str, parameter: str = "label") -> str:
-    """Return a label as stored, sentiments in lower case; raise InvalidParameter if forbidden."""
+    """Check a label name; return it as it is stored, sentiments in lower case.
+
+    Raises:
+        InvalidParameter: datasets of this type cannot have such a label.
+    """
     name = normal_form(checked_name(value, parameter))
     if not is_visible(name):
         raise InvalidParameter(parameter, f"{INVISIBLE} Send another one.")
@@ -78,7 +90,11 @@ def checked_label(value: str, dataset_type: str, parameter: str = "label") -> st
 
 
 def checked_labels(value: str | None, dataset_type: str) -> tuple[str, ...]:
-    """Split a comma-separated list of labels; raise InvalidParameter if it is not allowed."""
+    """Split a comma-separated list of labels, and check each label.
+
+    Raises:
+        InvalidParameter: a label is not allowed or is repeated, or there are too many.
+    """
     parts = [part for part in (value or "").split(",") if part.strip()]
     labels = tuple(checked_label(part, dataset_type, "labels") for part in parts)
     if len(set(labels)) < len(labels):

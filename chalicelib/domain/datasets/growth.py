@@ -16,7 +16,11 @@ from chalicelib.errors import (
 
 
 def check_labels(labels: int, remedy: str) -> None:
-    """Raise InvalidUpload if a file would give too many labels; the text ends with `remedy`."""
+    """Raise InvalidUpload if a file would give the dataset too many labels.
+
+    `labels` is the number of labels that the dataset would have. `remedy` is what the caller should
+    check: the end of the error text, after "check that".
+    """
     if labels > MAX_LABELS:
         raise InvalidUpload(
             f"The dataset would have {labels:,} labels; at most {MAX_LABELS:,} are allowed. "
@@ -43,7 +47,12 @@ def check_bytes(size_bytes: int) -> None:
 
 
 def check_changeable(dataset: Dataset) -> None:
-    """Raise DatasetBeingDeleted or DatasetNotYetAvailable if a dataset cannot be corrected."""
+    """Raise an error if the state of a dataset does not allow a correction.
+
+    Raises:
+        DatasetBeingDeleted: the dataset is being deleted.
+        DatasetNotYetAvailable: an upload is running, or the first upload failed.
+    """
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)
     if dataset.status == UPLOADING or not dataset.available:

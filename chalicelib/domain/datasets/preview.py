@@ -80,7 +80,11 @@ def cut_row(
     pair: tuple[str, str] | None = None,
     reason: str | None = None,
 ) -> PreviewRow:
-    """Return a row of the preview with long cells shortened."""
+    """Return a row of the preview with long cells shortened.
+
+    `pair` is the text and the label of the row; None if they cannot be read. `reason` says why the
+    row is rejected; None for a valid row.
+    """
     shown = cells[:PREVIEW_COLUMNS]
     most = min(_CELL_CHARACTERS, _ROW_CHARACTERS // max(1, len(shown)))
     text, label = (None, None) if pair is None else (_cut(part, _CELL_CHARACTERS) for part in pair)

@@ -91,7 +91,13 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
 
 
 def claimed_file(account_id: str, source: Mapping[str, object]) -> UploadedFile | None:
-    """Return the file of a presigned form that a job has claimed; None for other sources."""
+    """Return the uploaded file that a job has claimed, so that no other call can use it.
+
+    `source` has the job's `path`, and the `etag` of the file if it was sent with a presigned form.
+
+    Returns:
+        The file; None if the path does not refer to a presigned form.
+    """
     upload_id, etag = upload_id_of(str(source.get("path", ""))), str(source.get("etag", ""))
     return None if upload_id is None else UploadedFile(account_id, upload_id, "", 0, USED, etag)
 

@@ -133,7 +133,11 @@ RECOGNISED = ReadingOptions()
 
 
 def checked_format(value: str | None, kinds: Iterable[str]) -> str:
-    """Return a file format or ""; raise InvalidParameter if it is not one of `kinds`."""
+    """Check the file format in a request; return it, or "" if there is none.
+
+    Raises:
+        InvalidParameter: the format is not one of `kinds`.
+    """
     if not value:
         return ""
     found = {kind.casefold(): kind for kind in kinds}
@@ -166,7 +170,11 @@ def check_options(dataset_type: str, options: ReadingOptions) -> None:
 
 
 def checked_separator(value: str | None) -> str:
-    """Return a label separator or ""; raise InvalidParameter if it is too long."""
+    """Check the label separator in a request; return it, or "" if there is none.
+
+    Raises:
+        InvalidParameter: the separator is too long.
+    """
     if not value:
         return ""
     if len(value) > _LONGEST_SEPARATOR:
@@ -178,7 +186,11 @@ def checked_separator(value: str | None) -> str:
 
 
 def checked_delimiter(value: str | None) -> str:
-    """Return a delimiter or ""; raise InvalidParameter if it is not one of DELIMITERS."""
+    """Check the delimiter in a request; return it, or "" if there is none.
+
+    Raises:
+        InvalidParameter: the delimiter is not one of DELIMITERS.
+    """
     if not value:
         return ""
     delimiter = _DELIMITERS.get(value.casefold(), value)
@@ -190,7 +202,14 @@ def checked_delimiter(value: str | None) -> str:
 
 
 def checked_encoding(value: str | None) -> str:
-    """Return an encoding of ENCODINGS or ""; raise InvalidParameter for any other."""
+    """Check the text encoding in a request.
+
+    Returns:
+        The encoding as ENCODINGS spells it; "" if there is none.
+
+    Raises:
+        InvalidParameter: the encoding is not one of ENCODINGS.
+    """
     if not value:
         return ""
     known = {_codec_of(name): name for name in ENCODINGS}
@@ -209,7 +228,14 @@ def _codec_of(name: str) -> str:
 
 
 def checked_header(value: bool | int | None) -> bool | int | None:
-    """Return the `header` option; raise InvalidParameter for a row number not in 1 to 100."""
+    """Check the `header` option; return it unchanged.
+
+    Args:
+        value: whether a row names the columns, or the number of that row; None if not sent.
+
+    Raises:
+        InvalidParameter: the row number is not between 1 and 100.
+    """
     if value is None or isinstance(value, bool) or 1 <= value <= _LAST_HEADER_ROW:
         return value
     if value == 0:  # a form writes false as 0 too
@@ -220,7 +246,11 @@ def checked_header(value: bool | int | None) -> bool | int | None:
 
 
 def checked_column(value: int | str | None, parameter: str) -> str:
-    """Return a column's name or position as text, or ""; raise InvalidParameter if wrong."""
+    """Check the column in a request; return its name or position as text, or "" for none.
+
+    Raises:
+        InvalidParameter: the name is too long, or the position is below 1.
+    """
     column = "" if value is None else str(value).strip()
     if len(column) > _LONGEST_NAME:
         raise InvalidParameter(

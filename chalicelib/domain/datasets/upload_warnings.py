@@ -62,7 +62,10 @@ class OddBoxes:
 
 
 def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
-    """Return warnings about labels that are nearly equal and about labels with few examples."""
+    """Return warnings about labels that are nearly equal and about labels with few examples.
+
+    The counts by label include examples that are already in the dataset.
+    """
     warnings = []
     pairs = _almost_equal(counts)
     if pairs:
@@ -212,7 +215,10 @@ def warn_of_counts(
 
 
 def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
-    """Return a warning if the same text occurs with different labels."""
+    """Return a warning if the same text occurs with different labels.
+
+    `count` is the number of such texts, and `places` says where they are, such as rows.
+    """
     if not count:
         return []
     has = "1 text has" if count == 1 else f"{count:,} texts have"

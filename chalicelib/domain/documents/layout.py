@@ -33,7 +33,10 @@ class ReadingPlace:
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Convert this position within a page to the position within the document."""
+        """Convert this position within a page to the position within the document.
+
+        `last` is the position of the last words before the page.
+        """
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
 

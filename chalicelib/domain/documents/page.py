@@ -263,7 +263,10 @@ class Unrolling:
         return x, y
 
     def turned_over(self, width: float, height: float) -> Unrolling:
-        """Return the mapping after both images are rotated by 180°; sizes are in pixels."""
+        """Return the mapping after both images are rotated by 180°.
+
+        `width` and `height` are those of the bent image, in pixels.
+        """
         nodes = tuple(
             tuple((width - x, height - y) for x, y in reversed(row)) for row in reversed(self.nodes)
         )

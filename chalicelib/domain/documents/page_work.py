@@ -25,7 +25,11 @@ class PageWork:
     def __init__(
         self, page_count: int, seconds_left: float, limit_seconds: float, slots: threading.Semaphore
     ) -> None:
-        """Start measuring the time of a call; `slots` limits the pages read at the same time."""
+        """Start measuring the time of a call.
+
+        `seconds_left` may be infinite. `limit_seconds` is the total time of the call, for the text
+        of the error. `slots` limits how many pages of all calls the process reads at the same time.
+        """
         self._page_count = page_count
         self._deadline = time.monotonic() + seconds_left
         self._limit_seconds = limit_seconds
@@ -35,7 +39,11 @@ class PageWork:
         self._failures: list[BaseException] = []
 
     def check(self) -> None:
-        """Raise TimedOut, whose text names the page that was reached, if the time is up."""
+        """Raise TimedOut if the time is up.
+
+        Raises:
+            TimedOut: the time is up; the text says which page was reached.
+        """
         if self._is_stopped.is_set():
             raise _Stopped
         if time.monotonic() > self._deadline:
@@ -46,6 +54,8 @@ class PageWork:
 
         After the first error no further page is begun, and running pages stop at their next check.
         The method does not wait for them.
+
+        `read` processes one page, given its number from 1, and calls `check` often.
 
         Raises:
             TimedOut: the time is up; the text says which page was reached.

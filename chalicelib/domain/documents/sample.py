@@ -24,7 +24,11 @@ class Sample:
 
 
 def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
-    """Decode Base64 with or without a `data:` prefix; raise InvalidParameter for other texts."""
+    """Decode a sample that was sent as Base64 text; line breaks and a `data:` prefix are ignored.
+
+    Raises:
+        InvalidParameter: the text is not Base64.
+    """
     head = text[:200].lstrip()
     found = _DATA_URL.match(head)
     if found is not None:

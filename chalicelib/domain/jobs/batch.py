@@ -309,7 +309,11 @@ def part_entry(number: int, failed: int) -> str:
 
 
 def checked_kind(sent: str | None, family: str, model_type: str) -> str:
-    """Return the requested or usual kind of a batch; raise InvalidParameter if it does not fit."""
+    """Return the kind of a batch: the one in the request, or the one for the model's type.
+
+    Raises:
+        InvalidParameter: no kind of the family fits the model's type.
+    """
     if sent is not None:
         return sent
     kinds = {one: kind for kind in FAMILY_KINDS[family] for one in KIND_TYPES[kind]}

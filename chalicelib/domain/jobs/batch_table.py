@@ -50,7 +50,11 @@ class InputTable:
         self.names += names
 
     def add(self, row: int, cells: Sequence[Cell]) -> None:
-        """Count a row, and add columns that it has more; raise InvalidUpload above a limit."""
+        """Count a row, and add columns without names if the row has more cells than known columns.
+
+        Raises:
+            InvalidUpload: the result would exceed a limit.
+        """
         self.rows += 1
         self.names += [""] * (len(cells) - len(self.names))
         self.check(row)
@@ -80,7 +84,10 @@ class InputTable:
 
 
 def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
-    """Return the names of added columns, with a prefix if the input has the same name."""
+    """Return the names of the columns that the result adds.
+
+    If the input has a column with such a name, the added column gets a prefix.
+    """
     count = (batch.count or 1) if batch.columns == INPUT else 1
     found = ["label", "probability"]
     for number in range(2, count + 1):

@@ -28,15 +28,30 @@ class BatchWork(Protocol):
         """Raise the same error as a prediction if a model cannot answer this kind of batch."""
 
     def check_sent(self, content: bytes, encoding: str) -> None:
-        """Raise InvalidUpload, TooLarge or UnsupportedType if a sent file cannot be read."""
+        """Raise an error if a sent file is empty, too large, or clearly of another kind.
+
+        `encoding` is the text encoding in the request; empty to detect it.
+
+        Raises:
+            InvalidUpload: the file is empty.
+            TooLarge: the file is over the limit of a call.
+            UnsupportedType: the file is of another kind.
+        """
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether a file is small enough to split in the call, or raise InvalidUpload."""
+        """Return whether a file is small enough that the request itself splits it into parts.
+
+        Raises:
+            InvalidUpload: the file cannot be read.
+        """
 
     def read(
         self, batch: Batch, file: BinaryIO, check: Check, table: InputTable
     ) -> Iterator[BatchLine]:
         """Yield the lines of a file; an invalid line contains its error.
+
+        `check` is called regularly, and raises an error to stop. `table` receives the columns of
+        the input, and warnings about them.
 
         Raises:
             InvalidUpload: the file cannot be read, or has no line, or too many.
@@ -49,6 +64,8 @@ class BatchWork(Protocol):
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
         """Yield the answers to the lines of a part, in the same order.
+
+        Parts are numbered from 0. At least one of the lines is valid.
 
         Raises:
             NotFound, Conflict: no line can be answered, now or later.

@@ -90,7 +90,14 @@ class Export:
 
 
 def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
-    """Raise TooManyOpen if `most` exports are in progress or can be downloaded."""
+    """Raise TooManyOpen if the account has the maximum number of exports.
+
+    `stored` are those exports that are in progress or can be downloaded. `what` is their name in
+    the error text.
+
+    Raises:
+        TooManyOpen: the account has `most` exports or more.
+    """
     if len(stored) < most:
         return
     first = min(export.expires_at for export in stored)
@@ -103,7 +110,11 @@ def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what:
 
 
 def checked_format(dataset_type: str, sent: str) -> str:
-    """Return an export format; raise InvalidParameter if the dataset type does not have it."""
+    """Check that a dataset type can be exported in a format; return the format.
+
+    Raises:
+        InvalidParameter: the type cannot be exported in this format.
+    """
     allowed = FORMATS[dataset_type]
     if sent not in allowed:
         raise InvalidParameter(

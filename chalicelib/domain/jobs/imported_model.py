@@ -28,7 +28,13 @@ class ImportedDescription:
 
 
 def checked_description(manifest: Mapping[str, Any], family: str) -> ImportedDescription:
-    """Return the description in `model.json`; raise InvalidUpload if a member is wrong."""
+    """Check `model.json` and return its description of the model.
+
+    The family is `language` or `vision`, from the path of the call.
+
+    Raises:
+        InvalidUpload: a member is missing or not allowed.
+    """
     kind, language = str(manifest.get("type")), manifest.get("language")
     if kind not in FAMILY_TYPES[family]:
         others = [name for name, types in FAMILY_TYPES.items() if kind in types]
@@ -70,7 +76,13 @@ def _labels(found: object) -> Sequence[str]:
 def imported_card(
     card: Mapping[str, Any], description: ImportedDescription, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the card of an imported model; raise InvalidUpload if a metric is not a number."""
+    """Return the card of an imported model, with the metrics of the exported card.
+
+    `facts` are members with this installation's values, such as id, name and engine.
+
+    Raises:
+        InvalidUpload: a metric is not a number.
+    """
     trained_on = card.get("trainedOn")
     examples = trained_on.get("examples") if isinstance(trained_on, dict) else 0
     made: dict[str, Any] = {

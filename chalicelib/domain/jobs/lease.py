@@ -32,6 +32,8 @@ def longest_lease(milliseconds: int) -> int:
     """Return the longest time that a lease can last, in milliseconds.
 
     A stored lease that ends later was taken before the clock was set back, so it is not valid.
+
+    Workers request leases of this many `milliseconds`.
     """
     return max(LONGEST_LEASE_MILLISECONDS, 2 * milliseconds)
 
@@ -59,7 +61,12 @@ class Cancellation:
         return max(0.0, self._deadline - self._clock().timestamp())
 
     def check(self) -> None:
-        """Raise LeaseLost if another worker owns the job, or TimedOut if the time is up."""
+        """Raise an error if the work must stop.
+
+        Raises:
+            LeaseLost: another worker owns the job, or the job has ended.
+            TimedOut: this worker's time is up. The queue delivers the job again.
+        """
         self._check_lease()
         if self._deadline is not None and self._clock().timestamp() > self._deadline:
             raise TimedOut("The file was not read in time; the queue delivers the job again.")

@@ -190,6 +190,8 @@ def decode_job(
 ) -> Message:
     """Decode the body of a message. Unknown members are ignored.
 
+    A message of none of the `kinds` is decoded as `default`; None to refuse it.
+
     Raises:
         UnknownJob: the message has none of the kinds, and there is no default.
         msgspec.MsgspecError: the body is not JSON, or a member is missing or of another type.

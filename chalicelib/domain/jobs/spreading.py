@@ -28,7 +28,13 @@ class PartWork:
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:
-    """Divide work, in order, into parts of a few seconds each; no parts if it is too short."""
+    """Divide work into parts of a few seconds each.
+
+    `seconds` returns the estimated time of one item.
+
+    Returns:
+        The parts, in order; none if the work is too short to be divided.
+    """
     parts: list[list[Item]] = []
     total = 0.0
     for item in items:

@@ -53,7 +53,11 @@ def running_jobs(jobs: Iterable[WaitingJob], now: int) -> Counter[str]:
 def in_turn(
     jobs: Iterable[Waiting], running: Counter[str], limit: int, now: int
 ) -> Iterator[Waiting]:
-    """Yield the jobs of one lane that may start at `now` (ms since 1970), in order."""
+    """Yield the jobs that may start now, in the order in which they should start.
+
+    `jobs` are those of one lane. `running` has the number of running jobs by account, of which each
+    may have `limit`. `now` is in milliseconds since 1970.
+    """
     for job in sorted(jobs, key=lambda job: job.turn):
         if not is_owned(job.lease_until, now) and running[job.account_id] < limit:
             yield job

@@ -146,7 +146,11 @@ class Delivery:
 
 
 def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
-    """Return event types without duplicates; raise InvalidParameter if one is unknown."""
+    """Check event types, and return them without duplicates.
+
+    Raises:
+        InvalidParameter: the list is empty, or an event type is unknown.
+    """
     unknown = [event for event in sent if event not in EVENTS]
     if unknown or not sent:
         shown = f"{unknown[0][:100]!r} is not one" if unknown else "send at least one"

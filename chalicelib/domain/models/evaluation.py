@@ -76,7 +76,10 @@ class Evaluation:
 
 
 def reliability(answers: Iterable[tuple[float, bool]]) -> list[ReliabilityBin]:
-    """Sort predictions into bins by probability."""
+    """Sort predictions into bins by probability.
+
+    Each answer is the probability of a prediction, and whether the prediction is right.
+    """
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
     for answer in answers:
         bins[min(BINS - 1, int(answer[0] * BINS))].append(answer)

@@ -82,7 +82,11 @@ def log_odds(probability: float) -> float:
 
 
 def part_shares(whole: float, variants: Sequence[float]) -> list[float]:
-    """Return each part's contribution to a label's log-odds, from probabilities without it.
+    """Return the contribution of each part to the log-odds of a label.
+
+    Args:
+        whole: probability of the label for the whole sample, 0 to 1.
+        variants: for each part, the probability of the label without this part.
 
     Returns:
         Contributions of -1 to 1, whose absolute values sum to 1; all 0 if no part matters.

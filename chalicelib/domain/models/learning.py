@@ -31,7 +31,11 @@ class RunControl(Protocol):
         ...
 
     def report(self, share: float, epochs: int = 0) -> None:
-        """Store the progress, 0 to 1, if it has increased and some time has passed.
+        """Store the progress of the run if it has increased and some time has passed.
+
+        Args:
+            share: progress, 0 to 1.
+            epochs: number of finished epochs.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -53,13 +57,20 @@ class PartDelegation(Protocol):
 
         When the run resumes, it does the unfinished parts itself.
 
+        `works` is empty if there is too little to delegate. `shares` is the progress of the run at
+        the start and at the end of the stage, 0 to 1.
+
         Raises:
             PartsSent: the run has to wait for its parts.
         """
         ...
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
-        """Compute the unfinished parts of a run in this process, from the last to the first."""
+        """Compute the unfinished parts of a run in this process, from the last to the first.
+
+        `check` is called after each part with the numbers of finished parts and of all parts. It
+        raises an error to stop.
+        """
         ...
 
 

@@ -170,7 +170,13 @@ class Model:
     """Id of the call that requested the run; None for a call without an idempotency key."""
 
     def require_dataset(self, action: str) -> None:
-        """Raise Conflict if the model was imported: it cannot be `action`, having no dataset."""
+        """Raise an error if the model was imported, because such a model has no dataset here.
+
+        `action` is what needs the dataset, for example `retrained`.
+
+        Raises:
+            Conflict: the model was imported.
+        """
         if self.request.imported is not None:
             raise Conflict(
                 f"Model {self.model_id} cannot be {action}: it was imported, and its examples are "
@@ -227,7 +233,12 @@ class ServedModel:
             raise ModelNotReady(self.model_id, self.status)
 
     def require_type(self, types: Collection[str]) -> None:
-        """Raise InvalidParameter unless the model has a type; ModelNotReady if it has none yet."""
+        """Raise an error unless the model has one of these types.
+
+        Raises:
+            InvalidParameter: the model is of another type.
+            ModelNotReady: the type is unknown, because the import has not read its archive yet.
+        """
         self.require_known_type()
         if self.type not in types:
             raise InvalidParameter(

@@ -67,7 +67,13 @@ class KeptVersions:
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str], limit: int) -> KeptVersions:
-        """Add and number a version; above the limit, remove the oldest ones that are not in use."""
+        """Add a version, and remove the oldest ones if there are more than the limit.
+
+        Args:
+            version: the new version, which gets its number here.
+            in_use: folders of versions that must not be removed.
+            limit: maximum number of versions. It is exceeded if too many are in use.
+        """
         number = self.last + 1
         added = ModelVersion(**{**version.__dict__, "number": number})
         kept = [*self.kept, added]
@@ -90,7 +96,14 @@ class SpareVersion:
 
 
 def check_version_capacity(stored: int, more: int, limit: int, oldest: SpareVersion | None) -> None:
-    """Raise TooLarge if the account has too few bytes left for the version of a new training."""
+    """Raise TooLarge if the account has no storage left for the version of a new training.
+
+    Args:
+        stored: bytes that the account stores.
+        more: estimated size of the version in bytes.
+        limit: maximum number of bytes of the account.
+        oldest: oldest version that can be deleted, for the error text; None if there is none.
+    """
     if stored + more <= limit:
         return
     remedy = (
@@ -148,7 +161,11 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
 
 
 def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersions:
-    """Return the versions of a model whose row has no list of versions, because it is old."""
+    """Return the versions of a model whose row has no list of versions, because it is old.
+
+    `folder` is the folder that is served; empty before the first success. `examples` is 0 if
+    unknown.
+    """
     if not folder:
         return KeptVersions()
     return KeptVersions((ModelVersion(1, folder, created_at, examples),), 1)

@@ -31,7 +31,10 @@ def without_examples(report: Any, labels: Collection[str]) -> Any:
 
 
 def without_names(results: Any) -> Any:
-    """Replace the file names in the `epochResults` of a learning curve by the expected labels."""
+    """Replace the file names in the `epochResults` of a learning curve by the expected labels.
+
+    Each result has `exampleName` and `expectedLabel`.
+    """
     if isinstance(results, dict):
         if "exampleName" in results:
             return {**results, "exampleName": results.get("expectedLabel", "")}
@@ -50,7 +53,10 @@ def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
 
 
 def without_some(document: Any, ids: Collection[int], names: Collection[str]) -> Any:
-    """Remove some examples from a card, a report of suspects, an evaluation or a learning curve."""
+    """Remove some examples from a card, a report of suspects, an evaluation or a learning curve.
+
+    `names` are the texts or file names of the examples, which identify them in learning curves.
+    """
     if isinstance(document, list):
         return [without_some(item, ids, names) for item in document]
     if not isinstance(document, dict):

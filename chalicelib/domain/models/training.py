@@ -42,7 +42,16 @@ _SHOWN_LABELS = 20
 def checked_algorithm(
     dataset_type: str, value: str | None, former: str | None = None
 ) -> str | None:
-    """Return the algorithm to use, None if there is only one, or raise InvalidParameter."""
+    """Return the algorithm for a training; None if the dataset type has only one.
+
+    Args:
+        dataset_type: type of the dataset.
+        value: the algorithm in the request; None to use the default.
+        former: the algorithm of the last training, which a retraining uses by default.
+
+    Raises:
+        InvalidParameter: the algorithm does not exist.
+    """
     allowed = ALGORITHMS.get(dataset_type, ())
     algorithm = None if value is None else ALGORITHM_ALIASES.get(value, value)
     if algorithm in allowed:
@@ -58,7 +67,12 @@ def checked_algorithm(
 
 
 def check_trainable(dataset: Dataset) -> None:
-    """Raise DatasetBeingDeleted or DatasetNotReady if a dataset is not available."""
+    """Raise an error if a dataset is not available for training.
+
+    Raises:
+        DatasetBeingDeleted: the dataset is being deleted.
+        DatasetNotReady: an upload is running or has failed.
+    """
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)
     if not dataset.available:
@@ -85,6 +99,9 @@ def check_enough_texts(
     """Raise an error if a text dataset has too few labels or examples.
 
     Spec: Limits, Minimum examples; contract section 5, Enough examples.
+
+    With `skips_small`, labels with too few examples are left out. `minimum` is the number of
+    examples that each label needs, 0 to 5.
 
     Raises:
         TooFewExamples: the text names each label with too few examples, and what to do.
@@ -181,7 +198,10 @@ def attempt_cause(family: str, error: Exception) -> str:
 
 
 def out_of_attempts(attempts: int, cause: str) -> str:
-    """Return the error message of a training that has used all of its attempts."""
+    """Return the error message of a training that has used all of its attempts.
+
+    `cause` is what failed in the last attempt; it may be empty.
+    """
     remedy = "Train again; if it fails again, upload the dataset anew."
     if cause == OUT_OF_MEMORY:
         remedy = "Use smaller images or fewer examples, then train again."
@@ -215,7 +235,8 @@ def is_left_over(
 ) -> bool:
     """Return whether a guard entry is stale, because its training has ended or never started.
 
-    `ended` is when the latest run of each model ended, in milliseconds since 1970.
+    `entry` is what `new_guard` returned, and `open_models` are the ids of models that are QUEUED or
+    RUNNING. `ended` is when the last run of each model ended, in milliseconds since 1970.
     """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # An entry newer than the end of the run belongs to a retraining that is about to be queued.

@@ -113,7 +113,16 @@ def _examples(picture: LabelledPicture) -> int:
 
 
 def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -> list[int]:
-    """Return how many views of each image fit into memory; unchanged views are always used."""
+    """Return how many views of each image to use, so that the features fit into memory.
+
+    Args:
+        plain: number of views without augmentation of each image, which are always used.
+        wanted: number of all views of each image. Augmented views come last.
+        most_rows: number of feature rows that fit into memory.
+
+    Returns:
+        The number of views to use of each image, from the first.
+    """
     views = list(wanted)
     extra = max((w - p for w, p in zip(wanted, plain, strict=True)), default=0)
     while extra > 0 and sum(views) > most_rows:

@@ -81,7 +81,15 @@ class TrainingTexts:
         )
 
     def drawn(self, limit: int, least: int = ALWAYS_KEPT) -> TrainingTexts:
-        """Sample about `limit` texts, the same fraction of each label, but at least `least`."""
+        """Sample about `limit` texts, with the same fraction of every label.
+
+        Args:
+            limit: number of texts above which to sample.
+            least: minimum number of texts that each label keeps; all if it has fewer.
+
+        Returns:
+            The sample; all texts if there are at most `limit`.
+        """
         if len(self.texts) <= limit:
             return self
         picked = self._picked(self._draw(limit / len(self.texts), least))

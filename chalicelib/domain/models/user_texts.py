@@ -45,7 +45,14 @@ class UserTexts:
 def check_user_texts(
     found: UserTexts, labels: Collection[str], rate: float | None, *, can_reject: bool
 ) -> None:
-    """Raise BadRequest for too few or too many texts, or for labels that the model lacks."""
+    """Raise an error if a model cannot be adjusted to these texts.
+
+    `rate` is `outOfDomainRate` of the call; None if not sent. `can_reject` is whether the model was
+    trained to reject out-of-scope texts.
+
+    Raises:
+        BadRequest: there are too few or too many texts, or one has a label that the model lacks.
+    """
     _check_labels(found, labels)
     _check_amount(found)
     if can_reject:

@@ -25,7 +25,8 @@ class WarmModels(Generic[Kept]):
     ) -> None:
         """Create an empty cache.
 
-        The model that was loaded last is never evicted, even above `most_bytes`.
+        The model that was loaded last is never evicted, even above `most_bytes`. `bytes_of` returns
+        the memory of a model in bytes. `family` is for metrics.
         """
         self._limit = limit
         self._most_bytes = most_bytes

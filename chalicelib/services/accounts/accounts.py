@@ -111,10 +111,14 @@ class AccountService:
         return self._accounts.find_by_email(email)
 
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:
-        """Change the plan of an active account, from its next call on.
+        """Change the plan of an account, from its next call on.
 
-        Without a source, the account's present one is used if it has the plan. An unknown plan is
-        an InvalidParameter, an unknown address is NotFound.
+        The source is HEROKU or SALESFORCE. Without one, the account's present source is used if it
+        has the plan, otherwise the other source.
+
+        Raises:
+            InvalidParameter: the plan does not exist.
+            NotFound: no active account has this address.
         """
         account = self._active(email)
         chosen = source or _source_of(plan, account.source)
@@ -131,6 +135,8 @@ class AccountService:
         self, email: str, overlap_seconds: float = 0, public_pem: str | None = None
     ) -> KeyedAccount:
         """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`.
+
+        The account gets the public key `public_pem`. If it is None, a key pair is created.
 
         Raises:
             InvalidParameter: the overlap is out of range, or the key is not allowed.
@@ -223,7 +229,11 @@ def _source_of(plan: str, present: str) -> str:
 
 
 def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
-    """Return the new or checked key, and its private key in PEM unless the caller has it."""
+    """Create a key pair, or check the caller's public key.
+
+    Returns:
+        The new key of the account; and its private key in PEM, None if the caller has it.
+    """
     private_pem = new_private_pem() if public_pem is None else None
     try:
         checked = (

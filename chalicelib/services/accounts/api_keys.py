@@ -46,7 +46,14 @@ class ApiKeyService:
     def find_caller(
         self, secret: str, name_model: Callable[[], str | None] = lambda: None
     ) -> ApiCaller:
-        """Return account and named model of an API key; raise InvalidToken if it is not valid."""
+        """Return the account of an API key, and the model that the call names.
+
+        `name_model` returns the id of the model that the call names. It is called after the key was
+        recognised.
+
+        Raises:
+            InvalidToken: the key is malformed, unknown, revoked or expired.
+        """
         # Checked before any row is read, so that malformed keys cost nothing.
         if not is_well_formed(secret):
             raise InvalidToken
@@ -68,12 +75,19 @@ class ApiKeyService:
     def create(
         self, account: Account, name: str, scope: str = ALL, expires_at: str | None = None
     ) -> tuple[ApiKey, str]:
-        """Create an API key, with a name of 1 to 64 characters; return it and its secret.
+        """Create an API key.
 
-        `expires_at` is in ISO 8601, and UTC unless it has an offset.
+        Args:
+            account: the owner.
+            name: 1 to 64 characters.
+            scope: `all` or `predict`.
+            expires_at: date and time in ISO 8601, UTC unless it has an offset.
+
+        Returns:
+            The key as it is stored, and its secret, which is not stored.
 
         Raises:
-            InvalidParameter: the name, scope or expiry is not allowed.
+            InvalidParameter: the name, scope or date is not allowed.
             TooManyApiKeys: the account has the maximum number of keys.
         """
         now = self._clock()

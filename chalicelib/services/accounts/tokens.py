@@ -89,6 +89,11 @@ class TokenService:
     def grant_assertion(self, text: str, scope: str | None = None, domain: str = "") -> Granted:
         """Issue an access token for an assertion that was signed with one of the account's keys.
 
+        Args:
+            text: the signed assertion.
+            scope: words separated by spaces; `offline` requests a refresh token, too.
+            domain: host name by which the gateway was reached; "" if unknown.
+
         Raises:
             InvalidGrant: the assertion is not valid.
             RateExceeded: the account requested too many tokens in a short time.
@@ -120,6 +125,9 @@ class TokenService:
     def grant_refresh(self, refresh_token: str, valid_for: object = None) -> Granted:
         """Issue an access token for a refresh token.
 
+        `valid_for` is the lifetime of the access token in seconds: a whole number, or text of its
+        digits.
+
         Raises:
             InvalidGrant: the refresh token is not valid.
             InvalidParameter: `valid_for` is not a whole number of seconds, or more than 30 days.
@@ -140,7 +148,14 @@ class TokenService:
     def find_caller(
         self, bearer_token: str, name_model: Callable[[], str | None] = lambda: None
     ) -> ApiCaller:
-        """Return account and named model of an access token; raise InvalidToken if not valid."""
+        """Return the account of an access token, and the model that the call names.
+
+        `name_model` returns the id of the model that the call names. It is called after the token
+        was verified.
+
+        Raises:
+            InvalidToken: the token is unknown, expired, revoked or of the wrong kind.
+        """
         claims = self._claims(ACCESS, bearer_token)
         if claims is None or claims["exp"] <= self._clock().timestamp():
             raise InvalidToken

@@ -130,7 +130,7 @@ class PictureWork:
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether the request can divide the archive into parts; otherwise a job does."""
+        """Return whether an archive has few enough files for the request itself to split it."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:

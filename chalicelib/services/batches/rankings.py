@@ -33,7 +33,14 @@ class RankingWork:
         return dump_part([(place, found) for place, found in judged if found is not None])
 
     def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
-        """Return the most useful lines, best first; raise StorageUnavailable if parts are gone."""
+        """Select the lines whose labels would improve the model most, the best first.
+
+        All parts of the batch are answered. `check` is called between parts, and raises an error to
+        stop.
+
+        Raises:
+            StorageUnavailable: a part is missing because another worker has finished the batch.
+        """
         from chalicelib.engines.ranking.parts import load_part
         from chalicelib.engines.ranking.pool import SamplePool
         from chalicelib.engines.ranking.selection import choose

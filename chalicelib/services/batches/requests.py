@@ -101,6 +101,15 @@ class BatchService:
         prepare: Callable[[Batch], None],
         settle: Callable[[Batch], None],
     ) -> None:
+        """Store the dependencies.
+
+        Args:
+            stores: rows, files and queues.
+            clock: returns the current time.
+            works: by family, the object that reads and answers batches of this family.
+            prepare: prepares a small batch while the caller waits; raises an error to refuse it.
+            settle: releases the reserved predictions of an ended batch and deletes its files.
+        """
         self._stores = stores
         self._batches = stores.batches
         self._clock = clock
@@ -117,6 +126,8 @@ class BatchService:
         options: BatchOptions,
     ) -> Batch:
         """Create a batch. A small input is split, and its predictions reserved, at once.
+
+        The source is a file, its URL, or a dataset whose uploaded examples are answered.
 
         Raises:
             InvalidParameter: the model is of another type.

@@ -119,6 +119,10 @@ class BatchRunService:
         clock: Clock,
         settings: Settings,
     ) -> None:
+        """Store the dependencies.
+
+        `works` has, by family, the object that reads and answers batches of this family.
+        """
         self._stores = stores
         self._batches = stores.batches
         self._files = stores.batch_files
@@ -131,7 +135,10 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Answer a part of a batch; a job without a part performs the batch's next step."""
+        """Answer a part of a batch; a job without a part performs the batch's next step.
+
+        `delivery` is how many times the queue has delivered the message.
+        """
         batch = self._batches.find(job.account_id, job.batch_id)
         if batch is None:
             return
@@ -217,7 +224,14 @@ class BatchRunService:
 
     @contextmanager
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
-        """Hold the lease of a batch; yield the batch and a function that raises LeaseLost."""
+        """Hold the lease of a batch while the block runs.
+
+        Yields:
+            The batch with its lease, and a function that raises LeaseLost if the lease is lost.
+
+        Raises:
+            LeaseLost: another worker owns the batch, or the batch has ended.
+        """
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
         if owned is None:
@@ -248,7 +262,11 @@ class BatchRunService:
             raise
 
     def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> list[int]:
-        """Store the parts of the input; return the number of lines up to the end of each."""
+        """Split the input into parts and store them.
+
+        Returns:
+            For each part, the number of lines in it and in all parts before it.
+        """
         ends: list[int] = []
         with tempfile.TemporaryFile() as file:
             read = self._lines(batch, file, check, table)

@@ -70,6 +70,8 @@ class BoxService:
         A box that exists already keeps its id, even if its label changes. A box sent twice counts
         once. Boxes are clipped to the image, as in uploads.
 
+        `example_id` is the id of any box of the image. An empty list removes all boxes.
+
         Raises:
             InvalidParameter: the dataset has another type, or a box is not valid.
             LabelNotFound: the dataset has no label with one of the ids.

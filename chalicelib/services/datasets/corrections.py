@@ -57,15 +57,20 @@ class CorrectionServiceStores:
 class CorrectionService:
     """Corrects datasets. One write of the dataset's row commits a correction.
 
-    They raise DatasetNotYetAvailable while an upload is running, and DatasetBeingDeleted while the
-    dataset is being deleted.
+    Corrections of labels and examples raise DatasetNotYetAvailable while an upload is running, and
+    DatasetBeingDeleted while the dataset is being deleted.
     """
 
     def __init__(self, stores: CorrectionServiceStores) -> None:
         self._stores = stores
 
     def rename_dataset(self, view: DatasetView, name: str) -> DatasetView:
-        """Rename a dataset; raise InvalidParameter if the name is not allowed."""
+        """Rename a dataset.
+
+        Raises:
+            InvalidParameter: the name is not allowed.
+            DatasetBeingDeleted: the dataset is being deleted.
+        """
         name = checked_name(name)
         if not self._stores.datasets.rename(view.dataset, name):
             raise DatasetBeingDeleted(view.dataset.dataset_id)
@@ -129,7 +134,7 @@ class CorrectionService:
             BadRequest: the request has no change.
             InvalidParameter: the text or label is not allowed.
             LabelNotFound: the dataset has no label of this id.
-            ExampleNotFound: the example was removed meanwhile.
+            ExampleNotFound: another call has removed the example.
         """
         label_id = target_label(view, change)
         if document is not None and view.dataset.family != LANGUAGE:
@@ -146,7 +151,8 @@ class CorrectionService:
     ) -> CorrectionResult | None:
         """Return the result of an earlier attempt at this call; None if no attempt changed data.
 
-        The digest `wanted` identifies the call; the receipt of its correction stores it.
+        The digest `wanted` identifies the call; the receipt of its correction stores it. The result
+        includes the present state of the example with `example_id`; None for no example.
         """
         done = self._stores.correction_receipts.marked(view.dataset, wanted)
         if done is None or example_id is None:
@@ -169,7 +175,7 @@ class CorrectionService:
         return stores.example_views.show(row, [(one, label) for one, label in pairs if label])
 
     def remove_example(self, view: DatasetView, example_id: int) -> CorrectionResult:
-        """Remove an example; raise ExampleNotFound if it was removed meanwhile."""
+        """Remove an example; raise ExampleNotFound if another call has removed it."""
         return self._apply(view, [ExampleChange(example_id, is_removed=True)])
 
     def remove_label(
@@ -225,6 +231,11 @@ class CorrectionService:
         self, view: DatasetView, model: Model, confidence: float
     ) -> CorrectionResult:
         """Apply the suggestions of a model's report, except for examples corrected since.
+
+        Args:
+            view: the dataset that the model was trained from.
+            model: the model whose last successful training flagged examples.
+            confidence: minimum confidence of a suggestion that is applied, 0 to 1.
 
         Raises:
             InvalidParameter: the model was trained from another dataset.

@@ -39,7 +39,16 @@ class ThumbnailService:
         self._known = KnownThumbnails()
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> PictureSize | None:
-        """Store a thumbnail; return the image's size, None if the thumbnail could not be stored."""
+        """Store a thumbnail of a decoded image.
+
+        Args:
+            dataset_id: id of the dataset.
+            digest: digest of the image's file, 32 hex digits.
+            picture: the image. No thumbnail is made if the image is smaller than one.
+
+        Returns:
+            Size of the image; None if the thumbnail could not be stored.
+        """
         if not suffices(picture):
             return None
         thumbnails, size = self._thumbnails, PictureSize(picture.width, picture.height)

@@ -63,7 +63,13 @@ class BundleService:
         return replace(found, version=exported.folder)
 
     def write(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Write the archive of an exported model; raise BadRequest if the model was deleted."""
+        """Write the archive of an exported model.
+
+        `check` is called before each part of the archive, and raises an error to stop.
+
+        Raises:
+            BadRequest: the model was deleted, or its networks are not installed.
+        """
         model = self.model(export)
         head = self._files.artifact(model.model_id, model.version)
         card = self._files.document(model.model_id, model.version, CARD)

@@ -52,6 +52,8 @@ class ExportService:
     def create(self, account: Account, view: DatasetView, kind: str, source: str) -> Export:
         """Create an export of a dataset, with the examples that it has when the job runs.
 
+        The source is `upload`, `feedback` or `all`.
+
         Raises:
             InvalidParameter: a dataset of this type cannot be exported in this format.
             BadRequest: the dataset has no example to export.
@@ -122,6 +124,10 @@ class ModelExportService:
         require_graph: Callable[[Model], None],
         clock: Clock,
     ) -> None:
+        """Store the dependencies.
+
+        `require_graph` raises InvalidParameter if a model cannot be exported as one ONNX graph.
+        """
         self._exports = exports
         self._queues = queues
         self._require_graph = require_graph
@@ -129,6 +135,8 @@ class ModelExportService:
 
     def create(self, model: Model, kind: str) -> Export:
         """Create an export of the version that a model serves.
+
+        To export another version, pass the result of `VersionService.at`.
 
         Raises:
             ModelNotReady: no training of the model has succeeded.

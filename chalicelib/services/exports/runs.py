@@ -67,6 +67,17 @@ class ExampleWriter:
     ) -> int:
         """Write the examples of a dataset.
 
+        Args:
+            view: the dataset.
+            sources: `upload`, `feedback` or both.
+            kind: format of the file.
+            file: receives the file; stays open.
+            check: called before each example; raises an error to stop.
+            on_gap: called for each image without a file, which is left out unless this raises.
+
+        Returns:
+            The number of examples written.
+
         Raises:
             BadRequest: the archive would have more files than an upload takes.
         """
@@ -181,7 +192,11 @@ class ExportRunService:
     def run(
         self, job: ExportJob, remaining_seconds: Callable[[], float], delivery: int = 1
     ) -> None:
-        """Write one export, unless it has ended or another worker owns it."""
+        """Write one export, unless it has ended or another worker owns it.
+
+        `remaining_seconds` returns the remaining time of the Lambda function. `delivery` is how
+        many times the queue has delivered the message.
+        """
         export = self._stores.exports.acquire(job.account_id, job.export_id)
         if export is None:
             self._emit_again(job, delivery)

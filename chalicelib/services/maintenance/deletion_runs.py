@@ -61,6 +61,11 @@ class DeletionRunService:
         clock: Clock,
         clear_traces: Callable[[str, str, int], int],
     ) -> None:
+        """Store the dependencies.
+
+        `clear_traces` deletes data that corrections of a dataset replaced. It returns the seconds
+        until the next attempt, 0 if nothing is left.
+        """
         self._stores = stores
         self._clock = clock
         self._clear_traces = clear_traces
@@ -100,7 +105,11 @@ class DeletionRunService:
         return dataset is None or not dataset.is_unfinished
 
     def _delete(self, deletion: Deletion) -> Deletion | None:
-        """Delete an object; return None if its data may be in use, so that it was postponed."""
+        """Delete the rows and files of an object.
+
+        Returns:
+            The deletion; None if it was postponed, because a worker or reader may use the data.
+        """
         if deletion.kind == MODEL:
             self._delete_model(deletion)
             return deletion
@@ -137,7 +146,12 @@ class DeletionRunService:
         self._stores.capacity.settle(deletion.account_id, counted, -size_bytes)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion | None:
-        """Delete a dataset and its examples in cards; return None while an adjustment runs."""
+        """Delete a dataset, and remove its examples from the cards of models.
+
+        Returns:
+            The deletion, with the expiry of the last presigned URL; None if it must wait for an
+            adjustment that copies a card.
+        """
         stores = self._stores
 
         def report(share: float) -> None:

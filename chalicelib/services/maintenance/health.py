@@ -43,6 +43,14 @@ class HealthService:
     def __init__(
         self, model_dir: Path, source: ModelSource, pools: Sequence[Pool], names: Collection[str]
     ) -> None:
+        """Store the dependencies.
+
+        Args:
+            model_dir: folder that has a subfolder for each installed part.
+            source: from where missing parts can be downloaded.
+            pools: report which parts are loaded.
+            names: parts that are listed even if they are missing.
+        """
         self._model_dir = model_dir
         self._source = source
         self._pools = pools

@@ -77,7 +77,11 @@ class SweepService:
         self._announce_deliveries = announce_deliveries
 
     def run(self) -> int:
-        """Resend stale jobs, and end what is overdue; return the number of both."""
+        """Resend stale jobs, delete closed accounts, and end deletions whose URLs have expired.
+
+        Returns:
+            The number of jobs sent plus the number of objects deleted or ended.
+        """
         now = to_milliseconds(self._clock())
         # Twice the lease: a worker that only renews late is not taken for dead.
         dead_before = now - round(2000 * self._settings.lease_seconds)
@@ -93,11 +97,21 @@ class SweepService:
         return sent
 
     def count_places(self) -> bool:
-        """Count the waiting trainings for queue positions; return whether to do so often."""
+        """Count the waiting trainings, to compute their queue positions.
+
+        Returns:
+            Whether the number of waiting trainings is so large that they must be counted often.
+        """
         return self._stores.places.count()
 
     def _announce_uploads(self, dead_before: int, announced_before: int) -> int:
-        """Resend the jobs of uploads whose lease and message are too old (ms since 1970)."""
+        """Resend the jobs of abandoned uploads; return their number.
+
+        Args:
+            dead_before: leases that ended before this time count as lost, in milliseconds since
+                1970.
+            announced_before: messages sent before this time count as lost, in the same unit.
+        """
         lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)
         for dataset in lost:
             self._stores.ingest_queue.announce(IngestJob.of(dataset))

@@ -64,7 +64,7 @@ class TraceService:
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Delete what corrections replaced and no reader uses.
+        """Delete data that corrections of a dataset replaced, as far as no reader can use it.
 
         Nothing is done if the dataset was deleted, because the deletion removes all of its files.
 
@@ -103,7 +103,11 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Delete records of corrections never committed; return those that may still be running."""
+        """Delete the records of corrections that were never committed.
+
+        Returns:
+            The records of corrections that may still be running.
+        """
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
         for one in others:
@@ -140,7 +144,11 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Delete vectors and images of old examples that no other uses; return False if in use."""
+        """Delete the vectors and images of old examples, if no other example uses them.
+
+        Returns:
+            False if nothing was deleted because the dataset is in use.
+        """
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)
@@ -174,7 +182,11 @@ class TraceService:
                 artifacts.delete(key)
 
     def _remove_images(self, dataset: Dataset, pictures: set[str]) -> bool:
-        """Delete image files that no example uses, with their features; return False if in use."""
+        """Delete image files that no example uses, with their features.
+
+        Returns:
+            False if nothing was deleted because the dataset is in use.
+        """
         stores, number = self._stores, dataset.dataset_id
         # A running training reads the images until its end.
         if stores.guards.oldest(dataset) is not None:
@@ -204,7 +216,16 @@ class TraceService:
         return True
 
     def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> bool:
-        """Remove examples from cards, reports and curves; return False if one is being copied."""
+        """Remove examples from the cards, reports and learning curves of the dataset's models.
+
+        Args:
+            dataset: the dataset.
+            ids: ids of the examples.
+            names: texts or file names of the examples.
+
+        Returns:
+            Whether all are changed; False while an adjustment copies some of them.
+        """
 
         def change(document: Any) -> Any:
             return without_some(document, ids, names)

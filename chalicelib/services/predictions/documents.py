@@ -86,6 +86,11 @@ class OcrService:
         threads: int,
         limit_seconds: float,
     ) -> None:
+        """Store the dependencies.
+
+        `threads` pages of one document are read at the same time. `limit_seconds` is the time limit
+        of a call, for the text of the error.
+        """
         self._samples = samples
         self._page_images = page_images
         self._engines = engines
@@ -145,6 +150,8 @@ class OcrService:
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
         """Read a document, and return the findings that the request asks for.
+
+        `seconds_left` returns the remaining time of the call.
 
         Raises:
             InvalidParameter: the model is of another type.

@@ -68,6 +68,18 @@ class PicturePredictionService:
     ) -> list[Prediction[Probability | Detection]]:
         """Predict images one after the other. A call for a single image passes a list of one.
 
+        Args:
+            model: any model that the account may use.
+            samples: images, or their locations.
+            types: types of dataset that the model may have been trained from.
+            options: number of labels to return, and whether to explain them. The default is 5
+                labels for image models; multi-label models always return all labels.
+            account: the account for which each successful prediction is counted; None if the caller
+                has reserved the predictions, as a batch does.
+
+        Returns:
+            One prediction per image, with labels or detected objects, most probable first.
+
         Raises:
             BadRequest: the model is of another type, the URL cannot be read, or the image is
                 damaged or over a limit of pixels.

@@ -66,6 +66,17 @@ class PredictionService:
 
         The prediction for a text does not depend on the other texts, not even in the last bit.
 
+        Args:
+            model: any model that the account may use.
+            texts: the texts.
+            dataset_type: type of dataset that the model must have been trained from.
+            options: number of labels to return, and whether to explain them.
+            account: the account for which each successful prediction is counted; None if the caller
+                has reserved the predictions, as a batch does.
+
+        Returns:
+            One prediction per text; without labels if the model rejects the text as out of scope.
+
         Raises:
             InvalidParameter: the model has another type.
             ModelNotReady: no training of the model has succeeded yet.

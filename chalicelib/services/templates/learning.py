@@ -159,7 +159,11 @@ class TemplateService:
     def get(
         self, account: Account, learning_id: str
     ) -> tuple[TemplateLearning, dict[str, Any] | None]:
-        """Return a job with its result, if any; raise LearningNotFound if it has expired."""
+        """Return a job, and its result if there is one.
+
+        Raises:
+            LearningNotFound: the account has no such job, or it has expired.
+        """
         is_id = STRING_ID.fullmatch(learning_id) is not None
         found = self._learnings.find(account.account_id, learning_id) if is_id else None
         if found is None:

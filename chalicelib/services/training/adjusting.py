@@ -128,6 +128,8 @@ class AdjustmentService:
     ) -> ModelView:
         """Queue an adjustment of the served version.
 
+        `seconds` is the time limit for reading the texts.
+
         Raises:
             BadRequest: the model has another type, or cannot be adjusted to these texts.
             Conflict: the model is busy or was never trained.
@@ -211,7 +213,12 @@ class AdjustmentService:
         return found, len(feedback)
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Adjust the served version of a model. Errors: see Adjuster."""
+        """Adjust the served version of a model.
+
+        Raises:
+            TrainingFailed: the texts or the version were deleted.
+            LeaseLost: another worker owns the run.
+        """
         wanted = model.request.adjustment or {}
         found = self._stores.user_texts.get(str(wanted.get("texts")))
         if found is None or not model.version:

@@ -60,7 +60,11 @@ class EmbeddingService:
         return True
 
     def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:
-        """Embed the parts of a dataset that are not embedded yet, the last part first."""
+        """Embed the parts of a dataset that are not embedded yet, the last part first.
+
+        `check` is called between parts with the numbers of finished parts and of all parts. It
+        raises an error to stop.
+        """
 
         def embed(part: str) -> None:
             texts = self._parts.items(part)
@@ -91,7 +95,19 @@ class EmbeddingService:
         check: Callable[[int, int], None],
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> VectorTable:
-        """Return vectors of texts or windows (parts of texts), or raise EncoderNotInstalled."""
+        """Return the vectors of texts, or of windows (parts of long texts); compute missing ones.
+
+        Args:
+            owner: dataset whose embeddings are read and extended, or a key prefix in the bucket.
+            encoder: name of the encoder.
+            texts: texts or windows in any order. Equal texts are embedded once.
+            check: called between parts with the numbers of embedded texts and of all texts; raises
+                an error to stop.
+            delegate: called once with all texts that have no vectors; raises an error to stop.
+
+        Raises:
+            EncoderNotInstalled: the files of the encoder are missing.
+        """
         from chalicelib.engines.text.encoding.vector_table import VectorTable
 
         wanted = VectorTable(texts, self._encoders.get(encoder).dimensions)
@@ -111,7 +127,11 @@ class EmbeddingService:
             wanted.fill(*content)
 
     def embed(self, encoder: str, texts: Sequence[str]) -> Singles:
-        """Embed texts without storing the vectors, float32, or raise EncoderNotInstalled."""
+        """Return vectors of texts without storing them, float32, shape (texts, dims).
+
+        Raises:
+            EncoderNotInstalled: the encoder's files are missing.
+        """
         return self._encoders.get(encoder).encode(texts, threads=self._threads)
 
     def _load_new(

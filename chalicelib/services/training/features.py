@@ -126,6 +126,16 @@ class FeatureService:
     ) -> StoredFeatures:
         """Return the features of all images of a training; compute and store missing ones.
 
+        Args:
+            pictures: images of one or more datasets.
+            extractor: computes the features.
+            copies: maximum number of augmented views, summed over all images.
+            is_default: whether uploads use the same extractor. If so, waiting parts of uploads
+                whose images are all in this training are deleted.
+            check: called between objects with the number of existing rows, of all rows, and of rows
+                that this call computed; raises an error to stop.
+            delegate: called with the missing rows if there are many; raises an error to stop.
+
         Returns:
             The features of all readable images. The caller must close them.
 
@@ -219,7 +229,18 @@ class _Maker:
     def make(
         self, dataset_id: int, wanted: Sequence[tuple[bytes, int]], key: str
     ) -> tuple[bytes, Shard] | None:
-        """Compute and store rows of some views, without unreadable images; None if none is left."""
+        """Compute the rows of some views and store them as one object.
+
+        Unreadable images are left out.
+
+        Args:
+            dataset_id: dataset of the images.
+            wanted: image digest and view of each row, grouped by image.
+            key: key of the object.
+
+        Returns:
+            The object and its index; None if no image can be read.
+        """
         from chalicelib.engines.vision.features.shards import ShardEntry, dump_shard, read_head
 
         views: dict[bytes, list[int]] = {}

@@ -96,6 +96,8 @@ class ImportService:
     def request(self, account: Account, family: str, source: UploadSource, name: str) -> Model:
         """Queue the import of a model.
 
+        The source is the archive of an export, or its URL.
+
         Raises:
             BadRequest: the name or the URL cannot be used.
             TooLarge, UnsupportedType: the file is over its limit or the account's storage limit, or
@@ -132,7 +134,12 @@ class ImportService:
         ).model
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Read an archive, and check predictions against its sample answers. See: Importer."""
+        """Read an import's archive, and check its predictions against its sample answers.
+
+        Raises:
+            TrainingFailed: the archive cannot be imported; the message says why.
+            LeaseLost: another worker owns the run.
+        """
         started = time.monotonic()
         with tempfile.TemporaryFile() as file:
             try:
@@ -166,7 +173,11 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Predict the sample inputs of an archive; return the difference, refuse a large one."""
+        """Predict the sample inputs of an archive; raise an error if the answers differ too much.
+
+        Returns:
+            The largest difference from the answers in the archive.
+        """
         from chalicelib.engines.imports.imported_model import compare_golden
 
         golden = [

@@ -76,7 +76,11 @@ class ModelService:
         return model
 
     def metrics(self, model: Model) -> Metrics:
-        """Return the served version's metrics; raise MetricsNotFound before the first success."""
+        """Return the metrics of the served version.
+
+        Raises:
+            MetricsNotFound: no training has succeeded yet.
+        """
         data = model.version and self._files.document(model.model_id, model.version, METRICS)
         if not data:
             raise MetricsNotFound(model.model_id)
@@ -101,7 +105,11 @@ class ModelService:
         return self.card_of(self.get(account_id, model_id))
 
     def card_of(self, model: Model) -> dict[str, Any]:
-        """Return the served version's card; raise MetricsNotFound before the first success."""
+        """Return the card of the served version.
+
+        Raises:
+            MetricsNotFound: no training has succeeded yet.
+        """
         card = model.version and self._files.document(model.model_id, model.version, CARD)
         if not card:
             raise MetricsNotFound(model.model_id)
@@ -111,7 +119,11 @@ class ModelService:
     def evaluation(
         self, model: Model, wanted: EvaluatedFilter, offset: int, count: int
     ) -> EvaluationPage:
-        """Return a page of held-out predictions; raise EvaluationNotKept if there are none."""
+        """Return a page of the predictions for held-out examples of the model's dataset.
+
+        Raises:
+            EvaluationNotKept: the model has no stored evaluation.
+        """
         kept = self._files.evaluation(model)
         if kept is None:
             raise EvaluationNotKept(model.model_id)

@@ -66,7 +66,10 @@ class TrainingPartService:
         process_parts(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
     def run(self, job: TrainPartJob, delivery: int = 1) -> None:
-        """Compute a part, then send the next part or resume the training."""
+        """Compute a part, then send the next part or resume the training.
+
+        `delivery` is how many times the queue has delivered the message.
+        """
         key, model = job.part, self._running(job)
         if model is None:
             return

@@ -128,6 +128,9 @@ class TrainingService:
     ) -> ModelView:
         """Queue the first run of a new model.
 
+        The model has no row yet. The dataset that the run reads, if any, is protected from
+        deletion. `store` writes the files of the run.
+
         Raises:
             Conflict: the dataset is not available.
             TooManyOpen: the account has too many open trainings.

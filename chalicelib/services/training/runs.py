@@ -91,7 +91,11 @@ class TrainingRunService:
         self._settings = settings
 
     def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
-        """Train the next model in the queue, which may be another one than in the message."""
+        """Train the model that is next in the queue, which may be another one than in the message.
+
+        `remaining_seconds` returns the remaining time of the Lambda function. `delivery` is how
+        many times the queue has delivered the message.
+        """
         model = self._queue.acquire(job)
         if model is None or model.model_id != job.model_id:
             self._emit_again(job, delivery)
@@ -204,7 +208,12 @@ class TrainingRunService:
         self._emit(model, "training.succeeded")
 
     def _decide_serving(self, model: Model, learned: LearnedModel) -> dict[str, str]:
-        """Return why `if-better` does not serve the new version, or serves it uncompared."""
+        """Compare a new version with the served one, if the request has `if-better`.
+
+        Returns:
+            `not_served_because` if the new version is worse; `served_because` if the versions
+            could not be compared; otherwise no entry.
+        """
         current = self._stores.models.find(model.account_id, model.model_id)
         if not model.request.serves_if_better or current is None or not current.version:
             return {}

@@ -106,8 +106,10 @@ class TextLearner:
         """Train a model on texts. Vectors are stored, so that another invocation can continue.
 
         Raises:
-            LeaseLost, TimedOut, TrainingFailed: as in Learner.
+            TrainingFailed: the texts cannot be trained on; the message says why and what to do.
             EncoderNotInstalled: the files of an encoder are missing.
+            LeaseLost: another worker owns the run.
+            TimedOut: the time was too short for all vectors.
             PartsSent: other workers compute the vectors.
         """
         begun_at, datasets = self._found(model, dataset, control)
@@ -201,7 +203,11 @@ class TextLearner:
         profile: Profile,
         collect: Callable[[str, Sequence[tuple[int, Sequence[str]]]], JoinedTables],
     ) -> TextVectors:
-        """Return vectors of texts, which are joined from the vectors of their windows."""
+        """Return vectors of texts, which are joined from the vectors of their windows.
+
+        `collect` returns the vectors of windows. Its arguments are the name of an encoder, and a
+        list of dataset ids with their windows.
+        """
         from chalicelib.engines.text.training import TextVectors
         from chalicelib.engines.text.windows.training_vectors import TrainingVectors
 

@@ -52,7 +52,8 @@ class UnlabelledTextService:
     ) -> ModelView:
         """Queue a run. If its request names an upload of texts, store these texts for it.
 
-        They must be read in `seconds`, or in the maximum time if it is 0.
+        The texts must be read in `seconds`, or in the maximum time if it is 0. `enqueue` queues the
+        run; if it fails, the upload can be used again.
 
         Raises:
             BadRequest: the account has no such upload, or its file cannot be used.

@@ -64,14 +64,22 @@ class VersionService:
         return self._view(model, _find(model, number))
 
     def serve(self, model: Model, number: int) -> VersionView:
-        """Serve a version from the next call on; raise Conflict if another call changed it."""
+        """Serve a version from the next call on.
+
+        Raises:
+            Conflict: another call changed the versions at the same time.
+        """
         version = _find(model, number)
         if not self._serving.serve(model, version):
             raise _changed(model)
         return self._view(replace(model, version=version.folder), version)
 
     def remove(self, model: Model, number: int) -> VersionView:
-        """Remove a version and its files; raise Conflict if it is served or in use."""
+        """Remove a version and its files.
+
+        Raises:
+            Conflict: the version is served, or a batch or export uses it.
+        """
         view = self._view(model, _find(model, number))
         if view.is_served:
             raise Conflict(f"Version {number} is served. Serve another version, then delete it.")
@@ -89,7 +97,8 @@ class VersionService:
         """Compare two versions by their predictions for the same held-out examples.
 
         Raises:
-            Conflict: fewer than 20 held-out examples in common, or no evaluations (detection).
+            Conflict: the versions have fewer than 20 held-out examples in common; or a version has
+                no evaluation, for example because the model detects objects.
         """
         model.require_dataset("compared")
         # The newer version knows the current labels, whatever the order of the call.
@@ -103,7 +112,11 @@ class VersionService:
         return found if first < second else found.swapped()
 
     def at(self, model: Model, number: int | None) -> Model:
-        """Return a copy that serves version `number`, if given; raise NotFound if it is gone."""
+        """Return a copy of a model that serves the version with this number; None changes nothing.
+
+        Raises:
+            NotFound: the version is not stored.
+        """
         if number is None:
             return model
         version = _find(model, number)

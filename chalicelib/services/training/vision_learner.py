@@ -145,8 +145,10 @@ class VisionLearner:
         """Train a model on images; start at the latest checkpoint of the run, if there is one.
 
         Raises:
-            LeaseLost, TimedOut, TrainingFailed: as in Learner.
+            TrainingFailed: the images cannot be trained on; the message says why and what to do.
             BackboneNotInstalled: the files of a backbone are missing.
+            LeaseLost: another worker owns the run.
+            TimedOut: the state is saved; another Lambda invocation continues.
             PartsSent: other workers compute the features.
         """
         begun_at, pictures = self._pictures(model, dataset, control)

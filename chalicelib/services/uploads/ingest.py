@@ -99,7 +99,14 @@ class Reader(Protocol):
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Plan which examples a file adds; raise InvalidUpload if it has none or too many."""
+        """Check a file, and plan which examples it adds to the dataset.
+
+        `check` is called often, and raises an error to stop. `begin` is called with the counts
+        before the first example is read, so that the receipt of a refused file has them.
+
+        Raises:
+            InvalidUpload: the file has no usable example, or exceeds a limit of the dataset.
+        """
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
         """Delete what reading a file has stored, after its upload failed."""
@@ -124,7 +131,10 @@ class IngestService:
         self._settings = settings
 
     def run(self, job: IngestJob, delivery: int = 1) -> None:
-        """Read the next upload in the queue, which may be another one than in the message."""
+        """Read the upload that is next in the queue, which may be another one than in the message.
+
+        `delivery` is how many times the queue has delivered the message.
+        """
         owned = self._queue.acquire(job)
         if owned is not None:
             # It may belong to another account than the message.
@@ -139,7 +149,10 @@ class IngestService:
             self._emit_again(job, delivery)
 
     def run_now(self, job: IngestJob, remaining_seconds: float) -> None:
-        """Read an upload within a call. If a worker already reads it, wait for that worker."""
+        """Read an upload within a call. If a worker already reads it, wait for that worker.
+
+        After `remaining_seconds` the call stops, and a worker of the queue continues.
+        """
         ends_at = time.monotonic() + remaining_seconds
         while not self._queue.is_over(job) and (left := ends_at - time.monotonic()) > 0:
             owned = self._queue.own(job)
@@ -356,7 +369,11 @@ class _Attempt:
         )
 
     def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
-        """Write the examples in chunks and the parts to embed; return the counts to commit."""
+        """Write the examples in chunks, and the parts for which vectors must be computed.
+
+        Returns:
+            The counts of all labels, to be committed.
+        """
         dataset, upload, check = self._owned.dataset, self._owned.upload, self._cancellation.check
         ids = self._label_ids(reading)
         counts = {c.label_id: c for c in dataset.counts}

@@ -69,7 +69,12 @@ class TextReader:
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Plan which rows become examples; raise InvalidUpload if there is none or too many."""
+        """Plan which rows of a file become examples.
+
+        Raises:
+            InvalidUpload: the file cannot be read, has no usable row, or exceeds a limit of the
+                dataset.
+        """
         rules = self._rules(owned)
         decision = scan(file, rules, begin, check)
         return IngestPlan(decision, lambda: _accepted_texts(file, rules, decision))
@@ -122,7 +127,11 @@ class PictureReader:
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Plan which images become examples and store these, or raise InvalidUpload."""
+        """Plan which images or boxes become examples, and store the accepted images.
+
+        Raises:
+            InvalidUpload: the file is not a zip archive, has no usable image, or exceeds a limit.
+        """
         dataset = owned.dataset
         stored = self._pictures.stored(dataset.dataset_id)
         try:
@@ -134,7 +143,11 @@ class PictureReader:
         return IngestPlan(decision, lambda: _accepted_pictures(decision))
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Delete images that no committed example uses; raise LeaseLost if the lease is lost."""
+        """Delete images that no committed example uses.
+
+        Raises:
+            LeaseLost: another worker owns the dataset, or it is being deleted.
+        """
         dataset = owned.dataset
         pictures = self._pictures
         unused = set(pictures.stored(dataset.dataset_id))

@@ -62,7 +62,11 @@ class UploadPartService:
         remaining_seconds: Callable[[], float],
         delivery: int = 1,
     ) -> None:
-        """Compute a part of an upload, and send the message of part n + UPLOAD_PARTS_AT_ONCE."""
+        """Compute a part of an upload, and send the message of part n + UPLOAD_PARTS_AT_ONCE.
+
+        `remaining_seconds` returns the remaining time of the Lambda function. `delivery` is how
+        many times the queue has delivered the message.
+        """
         if isinstance(job, EmbedJob):
             is_done = self._embed(job, remaining_seconds)
         else:

@@ -172,6 +172,7 @@ class UploadService:
         If `shows_rows` is true, the answer or the error contains the first rows.
 
         Raises:
+            BadRequest: a field or the URL is not allowed, or the upload would fail.
             TimedOut: the file was not read in time.
         """
         dataset_type = checked_type(family, fields.type)
@@ -211,10 +212,16 @@ class UploadService:
     ) -> DatasetView:
         """Accept a file whose examples are added to a dataset.
 
+        `prepare` is called once the file is checked and stored, to change the dataset. It may raise
+        an error to refuse the call.
+
         Raises:
             DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was not created from a file, or its first upload failed.
+            TooLarge: the file is over its limit, or the dataset would be.
+            UnsupportedType: the family does not accept the type of the file.
+            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         check_options(view.dataset.type, source.options)
         _check(view.dataset.family, source)
@@ -228,6 +235,9 @@ class UploadService:
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was deleted.
+            TooLarge: the file, or the dataset with it, is over its limit.
+            UnsupportedType: the file is not a zip archive.
+            TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
         model.require_dataset("given feedback")
         if model.type != DETECTION:
@@ -423,7 +433,11 @@ class UploadService:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
     def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource, entry: str) -> bool:
-        """Undo a failed upload and its claims; if it has started, undo nothing and return False."""
+        """Undo a failed upload: its count, its stored file, the claim of a file in the bucket.
+
+        Returns:
+            False if the upload has started; then nothing is undone.
+        """
         key = dataset.account_id, dataset.family, dataset.dataset_id, dataset.upload_id
         try:
             if self._stores.datasets.find_queued(*key) is not None:

@@ -123,7 +123,11 @@ class DeliveryService:
             self._deliveries.wait(done, failed.resting_until)
 
     def _post(self, hook: Webhook, delivery: Delivery) -> tuple[int | None, str]:
-        """Post an event; return the status or None, and the cause of a failure or ""."""
+        """Post an event to a webhook.
+
+        Returns:
+            The status of the response, None without one; and the cause of a failure, "" for none.
+        """
         secrets = self._hooks.secrets(hook)
         if not secrets:
             return None, "Its secret cannot be read any more; rotate it."
@@ -148,7 +152,16 @@ class DeliveryService:
         return status, f"It answered with status {status}."
 
     def _note_failure(self, hook: Webhook, cause: str, *, is_gone: bool) -> Webhook | None:
-        """Pause a webhook after a failure; disable it if it `is_gone` or failed for 24 hours."""
+        """Pause a webhook after a failed attempt; disable it after 24 hours of failures.
+
+        Args:
+            hook: the webhook.
+            cause: why the attempt failed.
+            is_gone: whether the receiver asked for no more deliveries, which disables the webhook.
+
+        Returns:
+            The changed webhook; None if it was deleted.
+        """
         now = self._clock()
 
         def fail(one: Webhook) -> Webhook:

@@ -98,7 +98,7 @@ class WebhookService:
         )
 
     def change(self, hook: Webhook, fields: HookFields) -> Webhook:
-        """Change a webhook; enabling it or changing its URL ends a pause.
+        """Change a webhook. Enabling it or changing its URL ends a pause after failures.
 
         Raises:
             InvalidParameter: the URL is not allowed, or an event is unknown.
@@ -124,7 +124,10 @@ class WebhookService:
         return self._existing(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Replace and return the secret of a webhook. For 24 hours, the old one also signs.
+        """Replace the secret of a webhook. For 24 hours, the old one also signs deliveries.
+
+        Returns:
+            The webhook and its new secret.
 
         Raises:
             WebhookNotFound: the webhook was deleted.

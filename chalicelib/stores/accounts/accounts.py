@@ -98,7 +98,18 @@ class AccountStore:
         model_id: str | None = None,
         digest: str | None = None,
     ) -> ApiCaller | None:
-        """Return account and model with one request to DynamoDB; None if access was revoked."""
+        """Return an account and the model that a call names, read with one request to DynamoDB.
+
+        Args:
+            account_id: id of the account.
+            refresh_id: id of the refresh token that must still exist; None for no such check.
+            model_id: id of the model that the call names; None for a call without model.
+            digest: digest of the API key that the account must have; None for no such check.
+
+        Returns:
+            The caller; None if the account does not exist, or its refresh token or API key is
+                revoked.
+        """
         reads: dict[type[TableRow], dict[str, str]] = {AccountRow: {"account_id": account_id}}
         if refresh_id is not None:
             reads[RefreshTokenRow] = {"account_id": account_id, "token_id": refresh_id}
@@ -146,11 +157,19 @@ class AccountStore:
         return _update_active(AccountRow(account_id), actions)
 
     def set_example_calls(self, account_id: str, calls: int) -> Account | None:
-        """Set the monthly limit of example calls; return None if no active account has this id."""
+        """Set how many calls per month that return examples an active account may make.
+
+        Returns:
+            The changed account; None if no active account has this id.
+        """
         return _update_active(AccountRow(account_id), [AccountRow.example_calls.set(calls)])
 
     def change_keys(self, account_id: str, change: KeyChange) -> Account | None:
-        """Change the keys of an account, and lose no simultaneous change; None if not active."""
+        """Change the keys of an active account. No change of a simultaneous call is lost.
+
+        Returns:
+            The changed account; None if no active account has this id.
+        """
         for _ in range(MAX_KEY_CHANGES):
             row = _row(account_id)
             account = None if row is None else load_account(row)

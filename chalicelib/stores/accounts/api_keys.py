@@ -97,7 +97,10 @@ class ApiKeyStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, ApiKey]], None]
     ) -> dict[str, ApiKey]:
-        """Change the mapping from id to API key of an account in place."""
+        """Change the API keys of an account.
+
+        `change` changes the mapping from id to key in place.
+        """
         before, _ = _ROWS.change(account_id, account_id, change)
         return before
 

@@ -38,6 +38,9 @@ class BatchQuotaStore:
         If too few are left, nothing is reserved, but a batch with `is_partial` gets all that are
         left.
 
+        A repeated call for a batch returns the first reservation. `limit` is the maximum number of
+        predictions in the batch's month.
+
         Returns:
             The number of predictions reserved, 0 if refused; and the number of other predictions
                 that are counted.
@@ -58,9 +61,10 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Count `kept` predictions of a batch for good, and release the others. Idempotent.
+        """Count `kept` predictions of a batch permanently, and release the others. Idempotent.
 
-        Return how many were reserved; 0 if there was no reservation or it was settled before.
+        Returns:
+            The number that was reserved; 0 if there was no reservation or it was settled before.
 
         Raises:
             StorageUnavailable: the outcome is unknown; call again.

@@ -60,6 +60,9 @@ class IdempotencyStore:
     ) -> KeyedCall:
         """Claim an idempotency key, or return the answer stored for it.
 
+        `key` and `request` are digests. `reserve` reserves and returns an integer id for the object
+        to create; 0 if not needed.
+
         Raises:
             KeyReused: the key was used with another request.
             KeyUnderWay: another attempt is running.
@@ -82,7 +85,11 @@ class IdempotencyStore:
         return self._take_over(row, now)
 
     def keep(self, call: KeyedCall, answer: KeptAnswer) -> KeptAnswer:
-        """Store and return an attempt's answer, or return the one that another attempt stored."""
+        """Store the answer of an attempt, unless another attempt has stored one.
+
+        Returns:
+            The stored answer.
+        """
         text = zlib.compress(msgspec.json.encode(answer))
         row = KeyRow(_owner(call.account_id), _range(call.key))
         sealed = self._seal.close(text, _place(row))

@@ -50,7 +50,12 @@ class InFlight:
 
     @contextmanager
     def downloading(self, account_id: str) -> Iterator[None]:
-        """Count one running download meanwhile; raise RateExceeded or MachineBusy at a limit."""
+        """Count one download of the account and of this process while the `with` block runs.
+
+        Raises:
+            RateExceeded: the account has the maximum number of running downloads.
+            MachineBusy: this process has the maximum number of running downloads.
+        """
         with self.running(account_id, DOWNLOADS):
             # Refuse instead of waiting, because a waiting call would hold one of the few threads.
             if not self._free.acquire(blocking=False):
@@ -62,7 +67,13 @@ class InFlight:
 
     @contextmanager
     def running(self, account_id: str, kind: str) -> Iterator[None]:
-        """Count a call while the `with` block runs; raise RateExceeded above the limit."""
+        """Count one running call of an account while the `with` block runs.
+
+        The kind is DOWNLOADS or DOCUMENTS.
+
+        Raises:
+            RateExceeded: the account has the maximum number of running calls of this kind.
+        """
         limit, row = self._limits[kind], QuotaRow(account_id, f"running#{kind}")
         now = to_milliseconds(self._clock())
         entry = _entry(now + 1000 * _HELD_SECONDS)
@@ -84,7 +95,10 @@ class InFlight:
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
 
     def end_delivery(self, account_id: str, entry: str, rest_seconds: float) -> None:
-        """Stop counting a delivery as running, now or, if it was slow, after `rest_seconds`."""
+        """Stop counting a delivery as running, now or after `rest_seconds`.
+
+        `entry` is what `begin_delivery` returned.
+        """
         row = QuotaRow(account_id, f"running#{DELIVERIES}")
         if rest_seconds > 0:
             until = to_milliseconds(self._clock()) + int(1000 * rest_seconds)

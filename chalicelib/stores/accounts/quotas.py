@@ -65,7 +65,14 @@ class QuotaStore:
     def reserve(
         self, account_id: str, kind: str, month: str, limit: int, expires_at: datetime, token: str
     ) -> int | None:  # fmt: skip
-        """Count one call; return the number including it, or None at the limit.
+        """Count one call, unless the limit is reached.
+
+        The kind is PREDICTIONS or EXAMPLES of chalicelib/domain/accounts/usage.py, the month for
+        example `2026-11`. `limit` is the maximum in the month. `token` is the call's name from
+        `new_token`.
+
+        Returns:
+            The number of counted calls, including this one; None if the limit is reached.
 
         Raises:
             StorageUnavailable: the call was not counted, or the outcome is unknown. An unknown
@@ -101,9 +108,10 @@ class QuotaStore:
         return int(row.used)
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Subtract a call from the month in which it was counted. Idempotent.
+        """Subtract one call from the month in which it was counted. Idempotent.
 
-        Return whether the outcome is known. An unknown outcome is logged, and settled later.
+        Returns:
+            Whether the outcome is known. An unknown outcome is logged, and settled later.
         """
         try:
             self._remove_call(account_id, kind, month, token)
@@ -125,7 +133,10 @@ class QuotaStore:
                 tokens.add(token)
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract a call of unknown outcome if it was counted. On errors, schedule another try."""
+        """Subtract a call of unknown outcome if it was counted. On errors, schedule another try.
+
+        The job may be delivered more than once.
+        """
         call = job.account_id, job.kind, job.month, job.token
         try:
             was_counted = self._remove_call(*call)
@@ -214,7 +225,14 @@ class OutcomeUnknown(Exception):
 
 
 def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
-    """Repeat a write until its outcome is certain; return False if its condition failed.
+    """Repeat a write until its outcome is certain.
+
+    Args:
+        write: performs the write. Its condition must refuse a second write.
+        is_done: reads whether the write was made; called after a lost response.
+
+    Returns:
+        False if the condition of the write was not met.
 
     Raises:
         OutcomeUnknown: the write may have been made.

@@ -34,7 +34,13 @@ class RateStore:
         clients.bind_tables()
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take up to `wanted` calls from a bucket; return how many, 0 if it is empty.
+        """Take up to `wanted` calls from a bucket.
+
+        Each account has a bucket for each cost class. `rate` is how fast it fills, and how many
+        calls it holds.
+
+        Returns:
+            The number of calls taken; 0 if the bucket is empty.
 
         Raises:
             StorageUnavailable: the row cannot be read, or other processes changed it at every

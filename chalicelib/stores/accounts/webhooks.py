@@ -51,7 +51,10 @@ class WebhookStore:
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Store a webhook with a new secret; replace that of an earlier attempt; return both.
+        """Store a webhook with a new secret; replace the one of an earlier attempt at this call.
+
+        Returns:
+            The webhook and its secret, which is not returned again.
 
         Raises:
             TooManyWebhooks: the account has the maximum number of webhooks.
@@ -82,7 +85,11 @@ class WebhookStore:
         return self._change(account_id, change_one).get(hook_id)
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str] | None:
-        """Replace the secret of a webhook, whose old one signs for another day; None if deleted."""
+        """Replace the secret of a webhook. The old one also signs deliveries for another day.
+
+        Returns:
+            The webhook and its new secret, which is not returned again; None if it was deleted.
+        """
         secret, now, call = new_secret(os.urandom(_SECRET_BYTES)), self._clock(), mark() or ""
 
         def turn(one: Webhook) -> Webhook:

@@ -52,7 +52,11 @@ def is_throttled(error: PynamoDBException) -> bool:
 
 
 def try_write(write: Callable[[], Any]) -> bool:
-    """Run a conditional write; return False if its condition was not met."""
+    """Run a conditional write; return False if its condition was not met.
+
+    Raises:
+        PynamoDBException: the write failed for another reason.
+    """
     try:
         write()
     except PynamoDBException as error:
@@ -63,7 +67,11 @@ def try_write(write: Callable[[], Any]) -> bool:
 
 
 def try_update(row: TableRow, actions: Sequence[Action], condition: Condition) -> bool:
-    """Update a row; return False if the condition was not met."""
+    """Update a row; return False if the condition was not met.
+
+    Raises:
+        PynamoDBException: the update failed for another reason.
+    """
     return try_write(lambda: row.update(list(actions), condition=condition))
 
 

@@ -51,7 +51,15 @@ class MemberRows(Generic[Member]):
     def change(
         self, account_id: str, key: str, change: Callable[[dict[str, Member]], None]
     ) -> tuple[dict[str, Member], dict[str, Member]]:
-        """Change the members of a row, again after other calls; return them before and after.
+        """Change the members of a row. Try again if another call has changed the row.
+
+        Args:
+            account_id: account of the members.
+            key: hash key of the row.
+            change: changes the mapping from id to member in place; called at each attempt.
+
+        Returns:
+            The members before and after the change, by id.
 
         Raises:
             StorageUnavailable: other calls changed the row at every attempt.

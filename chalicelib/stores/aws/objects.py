@@ -76,7 +76,11 @@ class ArtifactStore:
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
     def put_file(self, key: str, file: BinaryIO, check: Callable[[], None] = lambda: None) -> None:
-        """Write the rest of an open file. A long file is split into several objects."""
+        """Write the rest of an open file. A long file is split into several objects.
+
+        The file is read from its current position, and stays open. `check` is called before each
+        object is written, and raises an error to stop.
+        """
         piece = file.read(PIECE_BYTES)
         if len(piece) < PIECE_BYTES:
             self.put(key, piece)
@@ -91,7 +95,11 @@ class ArtifactStore:
             piece = file.read(PIECE_BYTES)
 
     def put_object(self, key: str, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Write the rest of an open file as one object, whatever its length."""
+        """Write the rest of an open file as one object, whatever its length.
+
+        The file is read from its current position, and stays open. The object exists only once it
+        is complete. `check` is called before each part is written, and raises an error to stop.
+        """
         part = file.read(PIECE_BYTES)
         if len(part) < PIECE_BYTES:
             self.put(key, part)

@@ -45,7 +45,12 @@ def refresh(row: TableRow) -> bool:
 
 
 def load(kind: Callable[..., Value], row: TableRow, /, **members: Any) -> Value:
-    """Convert a row to an instance of a dataclass."""
+    """Convert a row to an instance of a dataclass.
+
+    The attributes of the row have the names of the dataclass fields. A field that the row lacks
+    gets its default. `members` has the values that the row stores in another form or under another
+    name.
+    """
     for name, convert in _members(kind):
         if name not in members and (stored := getattr(row, name, None)) is not None:
             members[name] = convert(stored) if convert else stored

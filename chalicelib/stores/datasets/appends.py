@@ -57,7 +57,10 @@ class AppendStore:
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example, or return the equal one of its label and source, with the dataset.
+        """Add an example, or return the equal one that its label already has from the same source.
+
+        Returns:
+            The example, and the dataset with its new counts.
 
         Raises:
             DatasetNotYetAvailable: an upload is running.
@@ -83,7 +86,10 @@ class AppendStore:
         return example, grown
 
     def add_label(self, dataset: Dataset, name: str) -> tuple[int, Dataset]:
-        """Add a label, or return the existing one with this name, with the dataset.
+        """Add a label without examples, or return the existing label with this name.
+
+        Returns:
+            The id of the label, and the dataset with its new counts.
 
         Raises:
             DatasetNotYetAvailable: an upload is running.

@@ -36,7 +36,11 @@ class DatasetContents:
         label_ids: Iterable[int],
         report: Callable[[float], None] = lambda _: None,
     ) -> None:
-        """Delete chunks, objects, receipts and label names; report the finished share, 0 to 1."""
+        """Delete the chunks, objects, receipts and label names of a dataset.
+
+        `label_ids` are the ids of all labels that may have rows, committed or not. `report` is
+        called with the finished fraction, 0 to 1.
+        """
         ids = sorted(label_ids)
         for start in range(0, len(ids), _LABELS_AT_ONCE):
             part = ids[start : start + _LABELS_AT_ONCE]

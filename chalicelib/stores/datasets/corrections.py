@@ -89,6 +89,8 @@ class CorrectionStore:
     ) -> CorrectionResult:
         """Correct a dataset as soon as its lease is free.
 
+        `plan` returns the changes, given the dataset as read under the lease.
+
         Raises:
             ExampleNotFound: an example does not exist.
             LabelNotFound: a label does not exist.
@@ -244,7 +246,11 @@ class _Work:
         return self._traces
 
     def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
-        """Add one change to the edits."""
+        """Add one change to the edits.
+
+        Returns:
+            `removed`, `moved` or `changed`; "" if the change has no effect.
+        """
         label_id = change.label_id or example.label_id
         if label_id not in self._counts:
             raise LabelNotFound(label_id)

@@ -54,7 +54,7 @@ class DatasetStore:
     def reserve(self, dataset: Dataset) -> None:
         """Store the row of a new dataset before its labels and its file.
 
-        No call finds it until `finish`. If the request ends without it, SweepService deletes the
+        No call finds it until `finish`. If the request ends before that, SweepService deletes the
         dataset with everything that was stored for it.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
@@ -181,7 +181,11 @@ class DatasetStore:
         return load_dataset(row)
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
-        """Add a training, which prevents deletion; return False if the dataset is unavailable."""
+        """Add a guard entry to an available dataset, which protects it from deletion.
+
+        Returns:
+            False if the dataset is not available.
+        """
         row = row_of(dataset)
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return try_update(row, [DatasetRow.training.add({entry})], free)
@@ -224,7 +228,13 @@ class DatasetStore:
         return current is None or current.status == DELETION_PENDING
 
     def note_urls(self, dataset: Dataset, until: int) -> bool:
-        """Store until when presigned URLs of images are valid; return False during a deletion."""
+        """Store when presigned URLs of a dataset's images expire.
+
+        `until` is when the URLs expire. A later stored time stays.
+
+        Returns:
+            False if the dataset is being deleted.
+        """
         row = row_of(dataset)
         kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
         # Two simultaneous lists: the earlier expiry must not replace the later one.
@@ -283,6 +293,13 @@ class DatasetStore:
 
         The current time is stored in the row of each returned upload, so that a simultaneous sweep
         does not return the same upload.
+
+        Args:
+            lanes: queue lanes to search.
+            dead_before: uploads whose worker died are returned if their last message was sent
+                before this time, in milliseconds since 1970.
+            announced_before: like `dead_before`, for uploads that no worker has started. Their
+                message may still be in the queue.
         """
         now = to_milliseconds(self._clock())
         nudged = DatasetRow.nudged_at
@@ -302,6 +319,8 @@ class DatasetStore:
 
         They include datasets whose creating call died before `finish`. The current time is stored
         in the row of each returned dataset, so that a simultaneous sweep does not return it again.
+
+        Datasets whose last message was sent after `older_than` are not returned.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DatasetRow.nudged_at, older_than, now)

@@ -68,7 +68,11 @@ class LabelStore:
         return {int(row.label_id): str(row.description) for row in rows if row.description}
 
     def describe(self, descriptions: Mapping[int, str]) -> None:
-        """Replace descriptions by label id ("" removes one); raise LeaseLost without the label."""
+        """Replace descriptions, given by label id; "" removes one. Idempotent.
+
+        Raises:
+            LeaseLost: a label was deleted.
+        """
 
         def write(item: tuple[int, str]) -> bool:
             label_id, text = item
@@ -86,6 +90,9 @@ class LabelStore:
         self, label: LabelCounts, name: str, fence: int, merged: Sequence[LabelCounts] = ()
     ) -> None:
         """Add a new name to a label. It is visible once the dataset's row has the fence.
+
+        `fence` is that of the correction that renames the label. The names of the labels `merged`
+        become former names of this one.
 
         Raises:
             LeaseLost: a later correction has renamed the label, or the label was deleted.

@@ -126,9 +126,14 @@ class DatasetLeases:
     def commit_correction(
         self, dataset: Dataset, lease: Lease, addition: Addition, dropped: int = 0
     ) -> None:
-        """Commit a correction with its totals and layouts, and end the lease.
+        """Commit a correction with its new totals and layouts, and end the lease.
 
-        The id of a removed label, `dropped`, is stored, so that a deletion of the dataset finds it.
+        Args:
+            dataset: the corrected dataset.
+            lease: the lease of the correction.
+            addition: the new totals. Changed layouts have the fence of the lease.
+            dropped: id of a removed label; 0 for none. It is stored, so that a deletion of the
+                dataset finds its row.
         """
         actions = [
             *self._totals(addition),

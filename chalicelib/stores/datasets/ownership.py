@@ -37,6 +37,12 @@ class DatasetOwnership:
     ) -> Done:
         """Run `change` under the lease of a dataset, as soon as the lease is free.
 
+        Args:
+            dataset: the dataset.
+            change: receives the dataset and its lease, and ends the lease if it succeeds.
+            check: raises an error if this change is not allowed, however long it waits.
+            wait_seconds: maximum time to wait for other writers, in seconds.
+
         Raises:
             DatasetNotFound: the dataset was deleted.
             StorageUnavailable: other writers still hold the lease.

@@ -46,7 +46,10 @@ class _Places:
 
 
 def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[DatasetRow]:
-    """Return a page of an owner's datasets, sorted by id."""
+    """Return a page of an owner's datasets, sorted by id.
+
+    `owner` is the partition key of the datasets. `offset` is the position of the first row, from 0.
+    """
     places = _read_places(owner) if offset >= SPACING else _Places(owner, 0, {})
     position, before = places.nearest(offset)
     start = _skip(owner, before, offset - position)
@@ -72,7 +75,7 @@ def clear_places(owner: str) -> None:
 
 
 def delete_places(owner: str) -> None:
-    """Delete where the pages of an owner's list begin, because the account was deleted."""
+    """Delete the row of stored positions, because the owner's account was deleted."""
     CounterRow(f"places#{owner}").delete()
 
 

@@ -64,7 +64,10 @@ class TraceStore:
 
 
 def committed(found: list[LeftTraces], last: int) -> list[LeftTraces]:
-    """Return the records of committed corrections, oldest first."""
+    """Return the records of committed corrections, oldest first.
+
+    `last` is the fence of the last correction in the dataset's row.
+    """
     by_fence = {one.fence: one for one in found}
     chain: list[LeftTraces] = []
     while last in by_fence:

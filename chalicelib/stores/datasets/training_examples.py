@@ -28,7 +28,11 @@ class TrainingExamples:
         self._examples = examples
 
     def datasets(self, model: Model, dataset: Dataset) -> list[Dataset]:
-        """Return the datasets to train on; raise TrainingFailed if the global one was deleted."""
+        """Return the datasets that a training uses: its own, and a global one if requested.
+
+        Raises:
+            TrainingFailed: the global dataset was deleted.
+        """
         global_id = model.request.param("withGlobalDatasetId")
         if global_id is None:
             return [dataset]
@@ -40,7 +44,11 @@ class TrainingExamples:
         return [dataset, global_dataset]
 
     def read(self, model: Model, datasets: Sequence[Dataset]) -> TrainingTexts:
-        """Read the labelled texts that a model is trained on."""
+        """Read the labelled texts that a model is trained on.
+
+        `datasets` is the result of the method of this name. Their counts decide which examples are
+        used.
+        """
         collected = TrainingTexts(label_ids=self._label_ids(datasets[0]))
         for used in datasets:
             before = len(collected.texts)
@@ -55,7 +63,11 @@ class TrainingExamples:
         return collected
 
     def unlabelled_dataset(self, model: Model) -> Dataset | None:
-        """Return the dataset named `unlabelled`, if any; raise TrainingFailed if it was deleted."""
+        """Return the dataset that the parameter `unlabelled` names; None if it names none.
+
+        Raises:
+            TrainingFailed: the dataset was deleted.
+        """
         asked = model.request.param("unlabelled")
         if asked is None or model.request.unlabelled_upload:
             return None
@@ -67,12 +79,19 @@ class TrainingExamples:
         return found
 
     def unlabelled(self, dataset: Dataset) -> list[str]:
-        """Return the uploaded texts, without duplicates, for semi-supervised training."""
+        """Return the uploaded texts of a dataset without duplicates, for semi-supervised training.
+
+        The dataset is the result of `unlabelled_dataset`. Its counts decide which texts are used.
+        """
         examples = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         return list(dict.fromkeys(example.name for example in examples))[:MAX_UNLABELLED]
 
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
-        """Read the labelled images that a model is trained on."""
+        """Read the labelled images that a model is trained on.
+
+        `datasets` is the result of the method of this name. Their counts decide which examples are
+        used.
+        """
         labels: list[str] = []
         groups = PictureGroups(model.type)
         for used in datasets:

@@ -71,7 +71,11 @@ class _ParallelWriter:
     def put(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example]
     ) -> list[tuple[int, int]]:
-        """Write examples in chunks of about equal size from `number` on; return their sizes."""
+        """Write examples in chunks of about equal size, numbered from `number` on.
+
+        Returns:
+            The number and size of each chunk.
+        """
         ordered = sorted(examples, key=lambda example: example.example_id)
         count = -(-len(ordered) // CHUNK_EXAMPLES)
         written: list[tuple[int, int]] = []
@@ -98,7 +102,14 @@ class ChunkEditor:
         self._search = ExampleSearch(examples)
 
     def write(self, edits: Sequence[SequenceEdit], fence: int, check: Callable[[], None]) -> None:
-        """Write the new chunks and layouts of edits; raise LeaseLost if another writer wrote."""
+        """Write the new chunks and layouts of edits.
+
+        The keys of replaced chunks are added to `dead` of the edits. `fence` is that of the lease
+        under which the dataset is changed. `check` is called often, and raises an error to stop.
+
+        Raises:
+            LeaseLost: another writer has written to the dataset.
+        """
         touched = self._touched(edits)
 
         def put_chunk(sequence: ExampleSequence, number: int, part: Sequence[Example]) -> None:
@@ -168,7 +179,11 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the index stays usable after an edit, and the entries that it lacks."""
+        """Return whether the digest index stays usable after an edit, and which examples it lacks.
+
+        Returns:
+            Whether it stays usable, and digest and id of each example that it lacks.
+        """
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.known(edit.sequence)

@@ -50,7 +50,10 @@ class DigestIndex:
         self._search = ExampleSearch(examples)
 
     def find(self, sequence: ExampleSequence, count: int, digest: bytes) -> Example | None:
-        """Return the committed example with a digest, or None."""
+        """Return the committed example with a digest, or None.
+
+        The sequence has `count` committed examples. `digest` is the value of `Example.digest`.
+        """
         return self.find_all(sequence, count, [digest]).get(digest)
 
     def find_all(
@@ -91,7 +94,11 @@ class DigestIndex:
         return Known(entries, layout.covered, layout.unindexed)
 
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
-        """Add committed examples to the index; do nothing if earlier ones are missing in it."""
+        """Add committed examples to the index; do nothing if earlier ones are missing in it.
+
+        `start` is the position of the first example to add in the sequence. `entries` has digest
+        and id of each example, in order of position.
+        """
         # Otherwise a later lookup extends the index.
         known = self.known(sequence)
         if known.end == start and not known.unindexed:

@@ -43,6 +43,8 @@ def stretches(
     """Yield the parts of ranges that make up one page of a list of examples.
 
     The list consists of the examples of all ranges, one range after the other.
+
+    `start` is the position of the page's first example in the list, from 0.
     """
     position, end = 0, start + count
     for one in ranges:

@@ -58,7 +58,12 @@ class ExampleSearch:
         return found
 
     def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
-        """Return the position and the chunk that would contain each example; skip empty labels."""
+        """Return the chunk whose range of ids includes each example, which need not exist.
+
+        Returns:
+            For each sought example, the position of the chunk's first example, and the chunk.
+                Examples of empty sequences are left out.
+        """
         blocks = self._blocks(sought)
         left = {one: (0, len(blocks[one.sequence]) - 1) for one in sought if one.count > 0}
         firsts: dict[tuple[str, int], int] = {}

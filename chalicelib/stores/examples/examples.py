@@ -86,7 +86,14 @@ class ExampleStore:
     def put_chunk(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example], fence: int
     ) -> bytes:
-        """Write one chunk; raise LeaseLost if a writer with a later fence has written it."""
+        """Write one chunk, unless a writer with a later fence has written it.
+
+        Returns:
+            The digests of the examples, concatenated.
+
+        Raises:
+            LeaseLost: a writer with a later fence has written the chunk.
+        """
         row = ExampleChunkRow(sequence.key, number, size=len(examples), fence=fence)
         body = _dump(examples)
         if len(body) > MAX_BODY_BYTES:
@@ -332,7 +339,16 @@ def _load(body: bytes, label_id: int) -> list[Example]:
 
 
 class ChunkWriter:
-    """Appends examples to the committed ones of a dataset. They are visible after the commit."""
+    """Appends examples to the committed ones of a dataset. They are visible after the commit.
+
+    Args:
+        examples: store of the chunks.
+        dataset_id: dataset of the examples.
+        fence: fence of the lease under which the examples are written.
+        counts: committed counts by label id, in the order of the labels.
+        check: called before each write; raises an error to stop.
+        source: `upload` or `feedback`.
+    """
 
     def __init__(
         self,
@@ -359,7 +375,11 @@ class ChunkWriter:
         self.added: dict[int, list[tuple[bytes, int]]] = {}
 
     def add(self, example: Example) -> None:
-        """Append an example to its label's; raise LeaseLost if another writer has written."""
+        """Append an example to the examples of its label.
+
+        Raises:
+            LeaseLost: another writer has written to the dataset.
+        """
         label_id = example.label_id
         self._unnoted.append(example)
         if len(self._unnoted) == _NOTED_AT_ONCE:
@@ -370,7 +390,11 @@ class ChunkWriter:
             self._put(label_id)
 
     def close(self) -> tuple[LabelCounts, ...]:
-        """Write the remaining examples; return the counts to commit, or raise LeaseLost."""
+        """Write the remaining examples; return the counts of all labels to commit.
+
+        Raises:
+            LeaseLost: another writer has written to the dataset.
+        """
         self._note_rest()
         open_labels = list(self._open)
         if len(open_labels) < _MANY_CHUNKS:

@@ -34,6 +34,10 @@ class FeatureRows:
     """Reads feature rows from the file or the bucket. Threads may share it."""
 
     def __init__(self, artifacts: ArtifactStore, row_bytes: int, local_bytes: int) -> None:
+        """Create an empty cache.
+
+        A row has `row_bytes`; the temporary file has at most `local_bytes`.
+        """
         self._artifacts = artifacts
         self._row_bytes = row_bytes
         self._free = local_bytes // row_bytes
@@ -60,7 +64,10 @@ class FeatureRows:
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Record where in the bucket a row is, and write it to the file if there is space."""
+        """Record where in the bucket a row is, and write it to the file if there is space.
+
+        `row` is None if the bytes of the row are not loaded.
+        """
         if key in self:
             return
         if row is None or not self._write(len(self._slots), row):

@@ -54,12 +54,19 @@ class ChunkLayout:
         return self._ends[-1] if self.chunks else 0
 
     def tail(self, count: int) -> tuple[int, int]:
-        """Return position and number of the chunk to which the next example is appended."""
+        """Return the chunk to which the next example of a sequence is appended.
+
+        Returns:
+            The position of the chunk's first example, and the number of the chunk.
+        """
         full = (count - self.covered) // CHUNK_EXAMPLES
         return self.covered + full * CHUNK_EXAMPLES, self.next + full
 
     def blocks(self, start: int, stop: int) -> Iterator[ChunkPart]:
-        """Yield the parts of chunks that contain a range of examples."""
+        """Yield the parts of chunks that contain a range of examples.
+
+        `stop` is the position after the last one. All positions must be committed.
+        """
         place = bisect_right(self._ends, start)
         while start < stop and place < len(self.chunks):
             number, size = self.chunks[place]

@@ -88,7 +88,14 @@ def process_parts(
     do: Callable[[str], object],
     check: Callable[[int, int], None],
 ) -> None:
-    """Process unfinished parts, the last one first, while other workers start at the first one."""
+    """Process unfinished parts, the last one first, while other workers start at the first one.
+
+    Args:
+        waiting: returns the keys of unfinished parts. Parts that appear later are ignored.
+        do: processes a part.
+        check: called between parts with the numbers of finished parts and of all parts; raises an
+            error to stop.
+    """
     # From the end, because the queue starts at the front; so both need no coordination.
     first = waiting()
     left = first

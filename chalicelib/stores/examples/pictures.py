@@ -29,7 +29,11 @@ class PictureStore:
         self._artifacts = artifacts
 
     def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
-        """Write an image file. Idempotent."""
+        """Write an image file. Idempotent.
+
+        `digest` is the digest of the file, 32 hex digits. The content type is image/png or
+        image/jpeg, as detected. The file is deleted with its dataset.
+        """
         self._clients.s3.put_object(
             Bucket=self._bucket,
             Key=_key(dataset_id, digest),
@@ -44,7 +48,15 @@ class PictureStore:
     def read_ahead(
         self, dataset_id: int, wanted: Iterable[tuple[Item, str]]
     ) -> Iterator[tuple[Item, bytes | None]]:
-        """Yield image files in order, None for missing ones; several are read at the same time."""
+        """Yield image files in order. Several files are read at the same time.
+
+        Args:
+            dataset_id: dataset of the images.
+            wanted: for each image, any value of the caller, and the digest (32 hex digits).
+
+        Yields:
+            The caller's value, and the bytes of the file; None for a missing file.
+        """
         with ThreadPoolExecutor(READ_AHEAD, thread_name_prefix="pictures") as threads:
             waiting: deque[tuple[Item, Future[bytes | None]]] = deque()
             try:
@@ -101,7 +113,10 @@ MAX_WAITING = 64
 
 
 class PictureWriter:
-    """Writes images in parallel. When its `with` block ends without an error, all are written."""
+    """Writes images in parallel. When its `with` block ends without an error, all are written.
+
+    Images whose digests (32 hex digits) are in `stored` are skipped.
+    """
 
     def __init__(self, pictures: PictureStore, dataset_id: int, stored: AbstractSet[str]) -> None:
         self._pictures = pictures

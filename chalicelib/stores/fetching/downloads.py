@@ -81,7 +81,18 @@ class Downloader:
         tls: ssl.SSLContext | None = None,
         check_seconds: float = 10.0,
     ) -> None:
-        """Set the rules for all downloads; raise ValueError if the allow-list is not valid."""
+        """Set the rules for all downloads.
+
+        Args:
+            allowed: entries of an AllowList, which may be reached although they are not public.
+            connect_timeout_seconds: maximum time to connect to one address.
+            resolver: resolves host names like socket.getaddrinfo; called once per URL.
+            tls: settings of the certificate check; None for those of the system.
+            check_seconds: maximum time of `check`, including redirects.
+
+        Raises:
+            ValueError: an entry of the allow-list is not valid.
+        """
         self._allowed = AllowList(allowed)
         self._connect_timeout_seconds = connect_timeout_seconds
         self._resolver = resolver
@@ -92,6 +103,11 @@ class Downloader:
         """Check that a file can be read from a URL, within ten seconds.
 
         Address, status, announced size and first bytes are checked.
+
+        `what` is the name of the file in error texts.
+
+        Returns:
+            Name, size and first bytes of the file.
 
         Raises:
             DownloadFailed: the file cannot be read; the message says why.
@@ -111,9 +127,19 @@ class Downloader:
         what: str = "the dataset",
         check: Callable[[], None] = lambda: None,
     ) -> Fetched:
-        """Download a file to the current position of `target`.
+        """Download a file.
 
-        After an error, the target may contain a part of the file.
+        Args:
+            url: http or https URL without credentials.
+            target: is written from its current position. After an error it may contain a part of
+                the file.
+            max_bytes: maximum size of the file, whatever size the server announces.
+            total_seconds: maximum time of the download.
+            what: name of the file in error texts.
+            check: called at least once per second; raises an error to stop.
+
+        Returns:
+            Name and size of the file.
 
         Raises:
             DownloadFailed: the file cannot be read, or is too slow; the message says why.
@@ -130,7 +156,11 @@ class Downloader:
             return Fetched(_read_name(answer), written_bytes)
 
     def check_address(self, url: str, seconds: float) -> None:
-        """Raise DownloadFailed unless a URL is https and public, or on the allow-list."""
+        """Raise an error unless a URL may be posted to: https and public, or on the allow-list.
+
+        Raises:
+            DownloadFailed: the URL is not allowed; the message says why.
+        """
         location, deadline = read_location(url), Deadline(seconds)
         addresses = self._resolve(location, deadline)
         is_open = all(not is_public(ipaddress.ip_address(one)) for one in addresses)
@@ -139,6 +169,8 @@ class Downloader:
 
     def post(self, url: str, content: Content, seconds: float) -> int:
         """Post a body to a URL that `check_address` accepts. Redirects are not followed.
+
+        The call takes at most `seconds`.
 
         Returns:
             The status of the response. Its body is not read.

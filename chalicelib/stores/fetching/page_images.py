@@ -31,7 +31,13 @@ class PageImageStore:
         self._clock = clock
 
     def put(self, account_id: str, images: Mapping[int, bytes]) -> dict[int, str]:
-        """Store the page images of one document; return a URL of each, valid for 30 minutes."""
+        """Store the page images of one document.
+
+        `images` are JPEG files by page number.
+
+        Returns:
+            A URL of each image by page number, valid for 30 minutes.
+        """
         images_id = object_id()
         now = to_milliseconds(self._clock())
         until = now + 1000 * KEPT_SECONDS

@@ -57,7 +57,11 @@ class Pace:
         self._second = 0
 
     def note(self, waited_seconds: float, count: int) -> None:
-        """Record a read; raise DownloadFailed after too few bytes in PACE_SECONDS."""
+        """Record how long a read waited and how many bytes it got.
+
+        Raises:
+            DownloadFailed: too few bytes arrived in the last PACE_SECONDS.
+        """
         self._waited += waited_seconds
         while self._second + 1 <= self._waited:
             self._check()
@@ -132,9 +136,16 @@ class _TimedSocket:
 def open_socket(
     address: str, location: Location, tls: ssl.SSLContext | None, limit: float
 ) -> socket.socket:
-    """Connect to an IP address; raise OSError for failures and invalid certificates.
+    """Connect to an IP address.
 
-    Connecting, and then the TLS handshake, may take `limit` seconds each.
+    Args:
+        address: numeric IP address.
+        location: has the port, and the host name that the certificate must match.
+        tls: settings of the certificate check; None for a connection without TLS.
+        limit: maximum seconds for connecting, and again for the TLS handshake.
+
+    Raises:
+        OSError: the connection failed, or the certificate is not valid.
     """
     plain = socket.create_connection((address, location.port), timeout=limit)
     if tls is None:
@@ -174,8 +185,15 @@ class Exchange:
     ) -> None:
         """Send a request, and read status and headers of the response.
 
+        Args:
+            sock: a connected socket, which is closed with the exchange.
+            location: the requested URL.
+            deadline: until when the exchange must end.
+            check: called while waiting for bytes; raises an error to stop.
+            content: body to POST; None for a GET request.
+
         Raises:
-            DownloadFailed: the server sends slower than allowed, before the deadline.
+            DownloadFailed: the server sends too slowly.
             OSError: the connection broke, or the deadline has passed.
             http.client.HTTPException: the response is not valid HTTP.
         """

@@ -31,6 +31,9 @@ class SampleFiles:
     ) -> bytes:
         """Return the bytes of a sample. The size of a sample in the call is not checked here.
 
+        `max_bytes` limits the size of a file at a location, and `seconds` the time of its download.
+        `what` is the name of the sample in error texts.
+
         Raises:
             DownloadFailed: the location cannot be read; the message says why.
             TooLarge: the file is above the limit.

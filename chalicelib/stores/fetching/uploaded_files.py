@@ -100,7 +100,17 @@ class UploadedFileStore:
         length: int | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Copy a file or its first bytes; raise DownloadFailed if it was replaced or deleted."""
+        """Copy a file, or its first bytes, into an open file.
+
+        Args:
+            uploaded: the file to read.
+            target: is written from its current position.
+            length: number of bytes to copy; None for all.
+            check: called for each megabyte; raises an error to stop.
+
+        Raises:
+            DownloadFailed: the file was overwritten or deleted.
+        """
         more = {} if length is None else {"Range": f"bytes=0-{length - 1}"}
         try:
             response = self._clients.s3.get_object(
@@ -117,7 +127,14 @@ class UploadedFileStore:
             target.write(block)
 
     def claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Claim a file for one object; raise DownloadFailed if it has another claim."""
+        """Claim a file, so that no other call can use it.
+
+        `user` is the id of the object that uses the file, such as a batch. A later attempt at the
+        same call takes the file over.
+
+        Raises:
+            DownloadFailed: the file was claimed with another id.
+        """
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         claim = _claim(user, attempt())
         actions: list[Action] = [

@@ -47,7 +47,11 @@ class Location:
         return clean_file_name(unquote(self.target.partition("?")[0]))
 
     def join(self, reference: str) -> Location:
-        """Return where a redirect leads; raise DownloadFailed if that is not allowed."""
+        """Return the location to which a redirect leads.
+
+        Raises:
+            DownloadFailed: the redirect leads to a URL that is not allowed.
+        """
         # http.client decodes headers as Latin-1, but servers send UTF-8.
         try:
             text = reference.strip().encode("latin-1").decode()
@@ -98,7 +102,14 @@ def _read_host(host: str) -> str:
 
 
 def clean_file_name(name: str) -> str:
-    """Return the last part of a path, without control characters, cut to 180 characters."""
+    """Return the last part of a path, without control characters and cut to 180 characters.
+
+    Args:
+        name: path or header value, with slashes or backslashes.
+
+    Returns:
+        The file name; may be empty.
+    """
     last = re.split(r"[/\\]", name)[-1]
     last = _CONTROL.sub("", last).strip()[-_MAX_NAME_CHARACTERS:]
     return "" if last in {".", ".."} else last
@@ -163,7 +174,12 @@ _SPECIAL_V6 = tuple(
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is public; False for IPv6 addresses that contain an IPv4 one."""
+    """Return whether an address is a public one on the internet.
+
+    Returns:
+        False for private, local, shared, reserved and multicast addresses, and for IPv6 addresses
+            that contain an IPv4 address.
+    """
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _SPECIAL_V4)
     if address.scope_id is not None or address not in _GLOBAL_V6:
@@ -195,11 +211,18 @@ class AllowList:
     """
 
     def __init__(self, items: Sequence[str]) -> None:
-        """Parse the entries; raise ValueError if one is no address, range or host name."""
+        """Parse the entries.
+
+        Raises:
+            ValueError: an entry is not an address, a range or a host name.
+        """
         self._rules = tuple(_read_rule(item.strip()) for item in items if item.strip())
 
     def permits(self, host: str, address: Address, port: int) -> bool:
-        """Return whether a connection is allowed, because the address is public or on the list."""
+        """Return whether a connection is allowed, because the address is public or on the list.
+
+        The host is that of the URL in lower case, without a final dot. It resolves to `address`.
+        """
         return is_public(address) or any(rule.opens(host, address, port) for rule in self._rules)
 
 

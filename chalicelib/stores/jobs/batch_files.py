@@ -47,7 +47,14 @@ class BatchFiles:
         return content
 
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
-        """Write the files of a part as one object, then its lines; return their number."""
+        """Write the lines of a part. Before them, write all their files as one object.
+
+        Parts are numbered from 0. The lines are read one at a time, so at most one file is in
+        memory.
+
+        Returns:
+            The number of lines. A part without lines is not written.
+        """
         with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as cells:
             kept = [_move_content(line, file, cells).to_json() for line in lines]
             if file.tell():
@@ -96,7 +103,14 @@ class BatchFiles:
         self._artifacts.delete(_answers_key(batch, number))
 
     def put_result(self, batch: Batch, name: str, head: bytes, check: Callable[[], None]) -> int:
-        """Join the answers of all answered parts in order; return the size of the object."""
+        """Join the answers of all answered parts in order, and write them as one object.
+
+        `head` are bytes before the first line. `check` is called before each part of the S3 upload,
+        and raises an error to stop.
+
+        Returns:
+            The size of the result in bytes.
+        """
         # Streamed, because the result may be larger than the memory.
         return self.put_stream(batch, name, self._answers(batch, head), check)
 
@@ -112,7 +126,11 @@ class BatchFiles:
         return dict(json.loads(content))
 
     def cells(self, batch: Batch, number: int) -> Iterator[list[Any]]:
-        """Yield the table cells line by line; raise StorageUnavailable if the batch has ended."""
+        """Yield the table cells of each line in a part. One line is in memory at a time.
+
+        Raises:
+            StorageUnavailable: the cells were deleted, because the batch has ended.
+        """
         with tempfile.TemporaryFile() as file:
             if not self._artifacts.get_file(_cells_key(batch, number), file):
                 raise StorageUnavailable
@@ -173,7 +191,11 @@ def result_name(batch: Batch, mark: object) -> str:
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Append a line's file and cells to open files; return the line with their position."""
+    """Append a line's file to `file`, and its table cells to `cells` as a line of JSON.
+
+    Returns:
+        The line, with offset and length in `file` in place of its bytes.
+    """
     if line.cells is not None:
         row = json.dumps(line.cells, separators=(",", ":"))
         cells.write(row.encode() + b"\n")

@@ -132,7 +132,14 @@ class BatchStore:
         month: str,
         warnings: Sequence[UploadWarning] = (),
     ) -> None:
-        """Store the number of lines, the month of the quota that they use, and warnings."""
+        """Store the number of lines, the month of the quota that they use, and warnings.
+
+        Args:
+            batch: the batch.
+            ends: for each part, the number of lines in it and all parts before; at least one part.
+            month: such as `2026-11`; "" if the lines do not count as predictions.
+            warnings: warnings about properties of the input that had to be guessed.
+        """
         # OCR calls are not metered, so their batches have no month.
         counted = BatchRow.month.set(month) if month else BatchRow.month.remove()
         # Only parts of long texts have fewer lines, so most batches store no ends.
@@ -155,7 +162,10 @@ class BatchStore:
         return self._update(batch, actions, is_ready)
 
     def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
-        """Store that a part is answered; return None if it already was, or the batch has ended."""
+        """Store that a part is answered; return None if it already was, or the batch has ended.
+
+        Parts are numbered from 0. `failed` lines of the part were answered with an error.
+        """
         entry, token = part_entry(number, failed), secrets.token_hex(8)
         actions = [
             BatchRow.parts_done.add({entry}),
@@ -223,6 +233,12 @@ class BatchStore:
 
     def _update_owned(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
         """Change the row of a batch as the worker that holds the lease of its step.
+
+        Args:
+            batch: the batch.
+            actions: the changes.
+            ended: final status that the write sets. If the row has it already, the write is a
+                retry and succeeds.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended with another status.

@@ -60,7 +60,14 @@ class CapacityStore:
         self._max_stored_bytes = settings.max_stored_bytes
 
     def reserve_upload(self, dataset: Dataset, size_bytes: int) -> str:
-        """Reserve an upload's bytes and return its entry; raise TooManyOpen above a limit."""
+        """Count an upload, and reserve its bytes, before it is accepted.
+
+        Returns:
+            The entry of the upload, for `cancel_upload`.
+
+        Raises:
+            TooManyOpen: too many uploads are running, or the account stores too much.
+        """
         account_id, ids = dataset.account_id, (dataset.family, dataset.dataset_id)
         entry = str(OpenUpload(*ids, dataset.receipt_id, self._now(), size_bytes))
         row, uploads = AccountRow(account_id), AccountRow.uploads
@@ -76,7 +83,11 @@ class CapacityStore:
         return entry
 
     def resize_upload(self, dataset: Dataset, size_bytes: int) -> None:
-        """Set an upload's bytes to those that it stores; raise TooManyOpen above the limit."""
+        """Replace the reserved bytes of an upload by the size of the data that it stores.
+
+        Raises:
+            TooManyOpen: the account would store too much.
+        """
         is_recounted = False
         for _ in range(_TRIES):
             row = find_row(AccountRow, dataset.account_id)
@@ -142,7 +153,15 @@ class CapacityStore:
             log.error("capacity_not_released", error)
 
     def check_version(self, account_id: str, size_bytes: int) -> None:
-        """Raise TooLarge, naming a version to delete, if another version does not fit."""
+        """Raise an error if there is no space for another model version. Nothing is reserved.
+
+        Args:
+            account_id: the account.
+            size_bytes: expected size of the version.
+
+        Raises:
+            TooLarge: the account would store too much; the message names a version to delete.
+        """
         more, limit = max(1, size_bytes), self._max_stored_bytes
         for is_recounted in (False, True):
             row = find_row(AccountRow, account_id)
@@ -167,6 +186,9 @@ class CapacityStore:
 
         If the version of the sum is not `version` any more, a recount may already include this
         data. Then nothing is added, and the next check recounts.
+
+        `version` is what `read_version` returned before the data was written. `more_bytes` is
+        negative for deleted data.
         """
         row = AccountRow(account_id)
         stale: list[Action] = [AccountRow.room_version.add(1), AccountRow.counted_at.set(0)]
@@ -182,7 +204,13 @@ class CapacityStore:
             log.error("capacity_not_counted", error)
 
     def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
-        """Count a presigned form until it is used or `expires_at` (ms); raise TooManyOpen."""
+        """Count a presigned form until it is used or expires.
+
+        `expires_at` is in milliseconds since 1970.
+
+        Raises:
+            TooManyOpen: the account has the maximum number of unused forms.
+        """
         entry, forms = f"{upload_id}.{expires_at}", AccountRow.forms
         count = size(forms)
         has_place = forms.does_not_exist() | (count < MAX_FORMS) | forms.contains(entry)
@@ -258,7 +286,12 @@ class CapacityStore:
         return both
 
     def _refuse(self, account_id: str, size_bytes: int) -> None:
-        """Raise TooManyOpen if a limit is exceeded; StorageUnavailable if a retry may succeed."""
+        """Raise the error of the limit that a call exceeds.
+
+        Raises:
+            TooManyOpen: a limit is exceeded.
+            StorageUnavailable: there is capacity again, so the caller can retry.
+        """
         row = find_row(AccountRow, account_id)
         running = len((row.uploads if row else None) or ())
         check_capacity(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)

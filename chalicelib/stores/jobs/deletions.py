@@ -126,7 +126,11 @@ class DeletionStore:
         try_update(row, actions, DeletionRow.status == RUNNING)
 
     def finish(self, deletion: Deletion) -> bool:
-        """Set a deletion SUCCEEDED or WAITING; return False if it has ended or was reopened."""
+        """Set a deletion SUCCEEDED, or WAITING while a presigned URL of a deleted image is valid.
+
+        Returns:
+            False if the deletion has ended, or `reopen` was called after this job began.
+        """
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         now = to_milliseconds(self._clock())
         is_waiting = deletion.urls_until > now
@@ -157,8 +161,10 @@ class DeletionStore:
     def claim_stale(self, older_than: int) -> list[Deletion]:
         """Return unfinished deletions without a worker, so that the caller sends their jobs again.
 
-        `older_than` is in milliseconds since 1970. The current time is stored in each row, so that
-        a simultaneous sweep does not return it.
+        The current time is stored in each row, so that a simultaneous sweep does not return it.
+
+        Deletions whose last message was sent after `older_than` (in milliseconds since 1970) are
+        not returned.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DeletionRow.nudged_at, older_than, now)

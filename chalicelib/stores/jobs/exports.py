@@ -1,6 +1,6 @@
 """Exports: their rows, leases, and files in the bucket.
 
-The key of a file begins with the id of its dataset or model, and is deleted together with it. It
+The key of a file begins with the id of its dataset or model. The file is deleted with it. The key
 ends with the fence of the worker that wrote it, so that a stalled worker cannot overwrite the file.
 """
 
@@ -65,7 +65,11 @@ class ExportStore(FileJobStore[Export]):
         self._artifacts.put_object(_key(export), file, lambda: self.renew(export))
 
     def finish(self, export: Export, examples: int, size_bytes: int) -> None:
-        """End an export as SUCCEEDED; raise LeaseLost if another worker owns it or it is gone."""
+        """End an export as SUCCEEDED.
+
+        Raises:
+            LeaseLost: another worker owns the export, or it was deleted.
+        """
         counts = [ExportRow.examples.set(examples), ExportRow.size_bytes.set(size_bytes)]
         self._end(export, SUCCEEDED, counts)
 
@@ -77,6 +81,12 @@ class ExportStore(FileJobStore[Export]):
         """Return jobs of this table whose message seems to be lost; delete unfinished expired ones.
 
         The current time is stored in each row, so that a simultaneous sweep does not return it.
+
+        Args:
+            dead_before: jobs whose worker died are returned if their last message was sent before
+                this time, in milliseconds since 1970.
+            announced_before: like `dead_before`, for jobs that no worker has started, and for
+                batches whose parts make no progress.
 
         Returns:
             The queue's name and the job, for each message to send again.

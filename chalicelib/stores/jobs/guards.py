@@ -50,7 +50,11 @@ class GuardStore:
         return self._accounts.add_training(account_id, entry, limit)
 
     def guarding(self, dataset: Dataset) -> tuple[str, str] | None:
-        """Return model id and status of a protecting training; remove stale entries."""
+        """Return a training that protects a dataset from deletion; remove stale entries.
+
+        Returns:
+            Model id and status of the training; None if no training protects the dataset.
+        """
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         entries = current.training if current else frozenset()
         stale = self._left_over(dataset.account_id, entries)

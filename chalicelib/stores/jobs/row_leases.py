@@ -39,7 +39,14 @@ class RowLease:
     def take(
         self, row: ExportRow | BatchRow, fence: int, attempts: int, more: Iterable[Action] = ()
     ) -> bool:
-        """Acquire the lease of a row; return False if its job has ended or has another owner."""
+        """Acquire the lease of a row; return False if its job has ended or has another owner.
+
+        Args:
+            row: row with its key. Afterwards it has all of its attributes.
+            fence: fence of the previous owner, as read before.
+            attempts: number of attempts, as read before.
+            more: further changes in the same write.
+        """
         kind, owner = type(row), secrets.token_hex(8)
         is_over = lease_is_over(kind.lease_until, to_milliseconds(self._clock()), self._longest)
         free = is_over & (kind.fence == fence)

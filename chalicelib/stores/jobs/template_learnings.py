@@ -42,7 +42,11 @@ class LearningStore(FileJobStore[TemplateLearning]):
         return [self._load(row) for row in rows]
 
     def finish(self, learning: TemplateLearning, result: Mapping[str, Any]) -> None:
-        """Store a job's result, and end it as SUCCEEDED; raise LeaseLost if it is not owned."""
+        """Store the result of a job, and end it as SUCCEEDED.
+
+        Raises:
+            LeaseLost: another worker owns the job, or the job was deleted.
+        """
         self._artifacts.put_json(_result_key(learning), dict(result))
         try:
             self._end(learning, SUCCEEDED)

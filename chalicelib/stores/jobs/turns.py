@@ -116,6 +116,10 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     """
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
+        """Store the dependencies.
+
+        `limit` is the maximum number of running jobs of one account.
+        """
         self._turns = turns
         self._queues = queues
         self._clock = clock
@@ -165,6 +169,9 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         """Send a message for an account's next job, if the account was at its limit until now.
 
         Otherwise the job would start minutes later, when its delayed message arrives.
+
+        `job` is the job of the received message, which determines the lanes. A job of the account
+        has just ended.
         """
         with retried_by_sweep(kind_of(job)):
             now, lanes = self._now(), self._lanes(job)

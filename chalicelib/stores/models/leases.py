@@ -88,7 +88,11 @@ class ModelLeases:
         self._write(model, actions)
 
     def succeed(self, model: Model, version: ModelVersion, ending: RunEnding) -> list[ModelVersion]:
-        """End a run as SUCCEEDED, and serve its version if it may; return the removed versions."""
+        """End a run as SUCCEEDED with a version; serve it unless `not_served_because` is set.
+
+        Returns:
+            The versions that were removed from the list, because the model has too many.
+        """
         row = ModelRow(model.account_id, model.model_id)
         # Another version may be served or deleted meanwhile; then the list is read again.
         while True:
@@ -147,7 +151,18 @@ class ModelLeases:
     def return_to_queue(
         self, model: Model, turn: int, served_seconds: float, pause_seconds: float = 0.0
     ) -> bool:
-        """Put an unfinished run into the queue again; return False if another worker owns it."""
+        """Put an unfinished run into the queue again.
+
+        Args:
+            model: the run, whose lease this worker holds.
+            turn: new turn of the run in its queue lane.
+            served_seconds: time that workers have spent on the run.
+            pause_seconds: time in which no worker may resume the run, because its parts are being
+                computed.
+
+        Returns:
+            False if another worker owns the run.
+        """
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(pause_seconds)),
             # An interrupted run is not a failed attempt.
@@ -160,7 +175,13 @@ class ModelLeases:
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
     def pause_lease(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
-        """Change how long a paused run waits, 0 to end it; return False if it is not paused."""
+        """Change how long a paused run waits for its parts; return False if it is not paused.
+
+        Args:
+            model: the run, with the fence of the worker that paused it.
+            seconds: time from now in which no worker may resume the run; 0 ends the pause.
+            progress: progress of the run; ignored if it would decrease.
+        """
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(seconds)),
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
@@ -185,7 +206,13 @@ class ModelLeases:
         try_update(row, [ModelRow.attempts.add(-1)], counted)
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
-        """Change the row under the lease; raise LeaseLost unless `again` shows a repetition."""
+        """Change the row under the lease; raise LeaseLost if another worker owns the run.
+
+        Args:
+            model: the run.
+            actions: the changes.
+            again: condition which is true if an earlier attempt of this write has succeeded.
+        """
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):
             raise LeaseLost

@@ -50,9 +50,10 @@ class ModelStore:
         self._clock = clock
 
     def create(self, model: Model, *, is_hidden: bool = False) -> None:
-        """Store a new model as QUEUED, hidden until `show` is called if `is_hidden`.
+        """Store a new model as QUEUED.
 
-        SweepService deletes a model that stays hidden, with its files.
+        A model with `is_hidden` is hidden until `show` is called. If that never happens,
+        SweepService deletes the model with its files.
         """
         row = new_row(model)
         if is_hidden:
@@ -171,9 +172,12 @@ class ModelStore:
         return load_model(row) if refresh(row) and row.lease_owner == token else None
 
     def cancel(self, model: Model) -> bool:
-        """Delete a QUEUED model that no worker owns; return whether it does not exist any more.
+        """Delete a QUEUED model that no worker owns, because its request failed.
 
         The row stays if SweepService is deleting it, or if another attempt at the call wrote it.
+
+        Returns:
+            Whether the model does not exist any more.
         """
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
@@ -221,6 +225,12 @@ class ModelStore:
         """Return trainings whose message seems to be lost, so that the caller sends it again.
 
         The current time is stored in each row, so that a simultaneous sweep does not return it.
+
+        Args:
+            dead_before: trainings whose worker died are returned if their last message was sent
+                before this time, in milliseconds since 1970.
+            announced_before: like `dead_before`, for waiting trainings. Their message may still
+                be in the queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)
@@ -241,6 +251,8 @@ class ModelStore:
         """Return models whose deletion makes no progress, so that the caller sends its job again.
 
         The current time is stored in each row, so that a simultaneous sweep does not return it.
+
+        Models whose last message was sent after `older_than` are not returned.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(ModelRow.nudged_at, older_than, now)

@@ -99,7 +99,11 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Store marks (acceptance times) of long lanes; return whether there is such a lane."""
+        """Store marks (acceptance times) of each lane with more than EXACT_PLACES trainings.
+
+        Returns:
+            Whether there is such a lane.
+        """
         now = to_milliseconds(self._clock())
         lanes = {}
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):

@@ -69,7 +69,11 @@ class UserTextStore:
         self._artifacts.put_json(_unlabelled_key(model), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
-        """Return key prefix and unlabelled texts of a run; raise TrainingFailed if deleted."""
+        """Return a key prefix for vectors of the current run's unlabelled texts, and the texts.
+
+        Raises:
+            TrainingFailed: the texts are deleted.
+        """
         texts = self._artifacts.get_json(_unlabelled_key(model))
         if texts is None:
             raise TrainingFailed("The unlabelled texts are gone. Upload them, and train again.")
@@ -132,7 +136,12 @@ class RunFileStore:
         self._uploads = uploads
 
     def find_texts(self, account_id: str, path: str, parameter: str) -> UploadedFile:
-        """Return the file at the `path` in a parameter; raise DownloadFailed or TooLarge."""
+        """Return the uploaded file of texts at the `path` in a parameter of the call.
+
+        Raises:
+            DownloadFailed: the account has no such upload, or it cannot be used.
+            TooLarge: the file is over the limit for texts.
+        """
         uploaded, size = self._uploads.find(account_id, path)
         if size > MAX_TEXT_FILE_BYTES:
             raise TooLarge(
@@ -144,7 +153,13 @@ class RunFileStore:
     def queue(
         self, model: Model, files: RunFiles, enqueue: Callable[[StoreFiles | None], ModelView]
     ) -> ModelView:
-        """Queue a run with its files; raise DownloadFailed if another call has used the upload."""
+        """Queue a run with its files.
+
+        `enqueue` queues the run. It calls its argument, `files.store`, to write the files.
+
+        Raises:
+            DownloadFailed: another call has used the uploaded file.
+        """
         uploaded, user = files.uploaded, object_id()
         if uploaded is not None:
             self._uploads.claim(uploaded, user)

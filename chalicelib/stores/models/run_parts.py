@@ -33,7 +33,10 @@ class RunParts:
     def write(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Write the parts of a stage."""
+        """Write the parts of a stage.
+
+        `shares` is the progress of the run at the start and at the end of the stage, 0 to 1.
+        """
         for number, work in enumerate(works):
             content = {"dataset": work.dataset_id, "engine": work.engine, "items": [*work.items]}
             self._artifacts.put_json(part_key(model, stage, number), content)

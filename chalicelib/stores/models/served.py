@@ -34,7 +34,12 @@ class ServedModels:
         self._prebuilt = prebuilt
 
     def find(self, account_id: str, model_id: str) -> ServedModel:
-        """Return an account's or prebuilt model; raise ModelNotFound or PrebuiltNotInstalled."""
+        """Return a model of an account, or a prebuilt model.
+
+        Raises:
+            ModelNotFound: there is no such model.
+            PrebuiltNotInstalled: the files of the prebuilt model are missing.
+        """
         if model_id in PREBUILT:
             if not self._prebuilt.is_installed(model_id):
                 raise PrebuiltNotInstalled(model_id)

@@ -81,9 +81,14 @@ class ModelCards:
         self._models = models
 
     def change_all(self, account_id: str, dataset_id: int, change: Callable[[Any], Any]) -> bool:
-        """Change all documents of all models of a dataset: cards, reports and learning curves.
+        """Apply a change to all documents of all models of a dataset.
 
-        Return False if a new version, just being trained, may have unchanged documents.
+        `change` converts a document: a card, suspects or an evaluation (an object whose `object`
+        names the kind), or a block of a learning curve (an array).
+
+        Returns:
+            False if a model was being trained or adjusted, whose new version may have unchanged
+                documents.
         """
         is_complete = True
         for model in self._models.of_dataset(account_id, dataset_id):

@@ -36,7 +36,11 @@ def write_access(
     is_known: bool,
     operation: tuple[str, str] = (OTHER, ""),
 ) -> None:
-    """Write the log line of a request."""
+    """Write the log line of a request.
+
+    `event` and `answer` have the form of the gateway. `operation` is the name of the operation that
+    answered, and its family.
+    """
     context, status = event["requestContext"], int(answer["statusCode"])
     route = context["resourcePath"] if is_known else OTHER
     # One value for both versions of a path, because each value is billed as a separate metric.

@@ -71,7 +71,13 @@ class ListAnswer(Generic[Record]):
 
 
 def window(query: Mapping[str, str], largest: int) -> Window:
-    """Return the part of a list that `offset` and `count` select, or raise InvalidParameter."""
+    """Return the part of a list that the query parameters `offset` and `count` select.
+
+    `largest` is the default and the maximum of `count`.
+
+    Raises:
+        InvalidParameter: a value is negative or not a whole number, or `count` is 0.
+    """
     offset = _whole(query, "offset", 0, 0)
     return Window(min(offset, FARTHEST), min(_whole(query, "count", largest, 1), largest))
 
@@ -98,7 +104,10 @@ def scan_answer(
     record: Callable[[Item], Record],
     asked: Window,
 ) -> ListAnswer[Record]:
-    """Return a page with the results of a search, limited like `list_answer`."""
+    """Return a page with the results of a search, limited like `list_answer`.
+
+    The search continues at `next_offset`, which is None at the end of the list.
+    """
     records = _encoded(items, record)
     following = positions[len(records)] if len(records) < len(items) else next_offset
     answer = ScanRecord("list", records, UNSET if following is None else following)

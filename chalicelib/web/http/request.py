@@ -213,6 +213,8 @@ def read_fields(
 ) -> BodyFields:
     """Parse the body of a request into fields.
 
+    Fields and files whose names are not in `known` are ignored.
+
     Raises:
         BadRequest: the body cannot be parsed.
         TooLarge: the body is over the limit.

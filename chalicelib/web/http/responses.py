@@ -37,7 +37,10 @@ def rate_limit_headers(usage: Usage) -> dict[str, str]:
 
 
 def next_link(request: ApiRequest, changes: Mapping[str, int]) -> dict[str, str]:
-    """Return the `Link` header to the next page: the URL of this call with other parameters."""
+    """Return the `Link` header to the next page: the URL of this call with other parameters.
+
+    `changes` has the new values of those query parameters.
+    """
     query = urlencode({**request.query, **changes})
     path = quote(request.path, safe="/%~:@!$&()*+,;=-._")
     return {"Link": f'<{request.base_url}{path}?{query}>; rel="next"'}
@@ -106,7 +109,10 @@ def error_headers(error: ServiceError) -> dict[str, str]:
 
 
 def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, Any]:
-    """Return the answer to HEAD: headers and length of the answer to GET. RFC 9110, 9.3.2."""
+    """Return the answer to HEAD: headers and length of the answer to GET. RFC 9110, 9.3.2.
+
+    Content-Length is left out without `has_length`, because GET could return another length.
+    """
     length = {"Content-Length": str(body_size(answer))} if has_length else {}
     headers = {**answer["headers"], **length}
     return {**answer, "headers": headers, "body": "", "isBase64Encoded": False}

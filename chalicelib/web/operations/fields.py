@@ -148,7 +148,11 @@ DescriptionsField = Annotated[
 def sent_descriptions(
     sent: list[DescriptionItem] | str | None, family: str, dataset_type: str | None
 ) -> tuple[LabelDescription, ...]:
-    """Return a call's checked descriptions, () if none; raise InvalidParameter if wrong."""
+    """Return the checked descriptions of a call; () if none were sent.
+
+    Raises:
+        InvalidParameter: the descriptions are not allowed.
+    """
     if sent is None:
         return ()
     items = _decoded(sent) if isinstance(sent, str) else sent

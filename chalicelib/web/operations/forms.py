@@ -78,7 +78,14 @@ def whole_number(sent: object) -> int | None:
 
 
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
-    """Convert fields, which may be texts, to a struct; raise BadRequest for a wrong one."""
+    """Convert fields to a struct. Numbers and booleans may be texts, as in forms.
+
+    Unknown fields are ignored. Error texts put `prefix` before the name of a field: the name of the
+    field that contains it, and a dot.
+
+    Raises:
+        BadRequest: a field is missing or its value is not allowed.
+    """
     prepare(form)
     try:
         return msgspec.convert(_unambiguous(values, form), form, strict=False)

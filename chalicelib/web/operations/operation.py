@@ -189,7 +189,7 @@ class Operation:
         return (self.method, "HEAD") if self.method == "GET" else (self.method,)
 
     def routes(self) -> Iterator[tuple[str, str]]:
-        """Yield (family of endpoints, path relative to `/v2`) for each documented path."""
+        """Yield the family and the path of each documented path; paths are relative to `/v2`."""
         return self._paths() if VERSION_2 in self.versions else iter(())
 
     def served(self) -> Iterator[tuple[str, str]]:

@@ -80,7 +80,10 @@ def ocr_answer(
     sample_id: str | UnsetType = UNSET,
     table_id: Callable[[int], UUID] = lambda _: uuid4(),
 ) -> OcrRecord:
-    """Return the record of the OCR answer for a document."""
+    """Return the record of the OCR answer for a document.
+
+    `table_id` returns an id for a table without a name, given the table's number.
+    """
     blocks = _blocks(found.findings, table_id)
     items = [
         _item(task, finding, blocks.get(place)) for place, finding in enumerate(found.findings)
@@ -133,7 +136,10 @@ def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dic
 
 
 def _names(tables: Iterable[TableBlock], table_id: Callable[[int], UUID]) -> dict[int, str]:
-    """Return the name of each table by number; without one, a name of its number and an id."""
+    """Return the name of each table by its number.
+
+    A table without a name gets a name made of its number and an id.
+    """
     names = {table.number: table.table.name for table in tables}
     # The id keeps unnamed tables of several documents apart.
     return {number: name or f"table{number}_{table_id(number)}" for number, name in names.items()}
@@ -216,6 +222,10 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
 
 
 def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
-    """Return the record of a cell's row or column."""
+    """Return the record of a cell's row or column.
+
+    `entities` has the entity of each header, by number of the row or column. The record has no
+    entity if the cell is a header itself, so that its kind is `header`.
+    """
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

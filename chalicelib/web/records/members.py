@@ -33,7 +33,11 @@ def members_since_2(record: Any) -> frozenset[str]:
 
 
 def record(kind: type[Record], value: object, /, **members: Any) -> Record:
-    """Return the record of a value."""
+    """Return the record of a value.
+
+    The attributes of `value` become the members of the same names, with times as text. `members`
+    are those that have another name or form.
+    """
     for name in kind.__struct_fields__:
         if name not in members and hasattr(value, name):
             found = getattr(value, name)
