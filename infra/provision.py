@@ -29,7 +29,11 @@ GLOBAL_DATASETS = {
 
 
 def install_globals(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> None:
-    """Upload missing global datasets; raise RuntimeError if a file cannot be read."""
+    """Upload the global datasets that do not exist yet.
+
+    Raises:
+        RuntimeError: a shipped file cannot be read.
+    """
     container = Container(replace(settings, sync_seconds=0))
     for family, types in FAMILY_TYPES.items():
         found = container.stores.datasets.of_account(GLOBAL_ACCOUNT_ID, family)

@@ -25,7 +25,11 @@ _USAGE = 2
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit status."""
+    """Run a command and return its exit status.
+
+    Args:
+        arguments: words after `presage-server`.
+    """
     name, given = (arguments[0], arguments[1:]) if arguments else ("--help", ())
     if name == "--version":
         print(__version__)

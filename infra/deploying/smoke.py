@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 def smoke_test(
     url: str, settings: Settings, say: Say, pause_seconds: float = _PAUSE_SECONDS
 ) -> None:
-    """Make the calls of every client; raise DeployError if an answer is missing or wrong."""
+    """Make the calls that every client makes; raise DeployError if an answer is wrong."""
     service = Service(url)
     health = _repeat(lambda: service.get("/v2/health"), pause_seconds)
     say(f"health: {health.get('status')}, version {health.get('version')}")

@@ -35,6 +35,11 @@ class ReachableCode:
     """Finds and writes the code that entry points reach."""
 
     def __init__(self, root: Path) -> None:
+        """Create a search that has found nothing.
+
+        Args:
+            root: folder that contains the source package.
+        """
         self._root = root
         self._modules: dict[str, _Module] = {}
         self._kept: dict[str, set[int]] = defaultdict(set)
@@ -375,7 +380,13 @@ def _unannotated(statement: ast.stmt) -> ast.stmt:
 
 
 def write_runtime(root: Path, package: Path, target: Path) -> None:
-    """Write the package of presage-runtime: its own modules, and the engine that they import."""
+    """Write the package of presage-runtime: its own modules, and the engine that they import.
+
+    Args:
+        root: folder that contains the source package.
+        package: folder of the runtime's own modules.
+        target: folder of the finished package.
+    """
     own = sorted(package.glob("*.py"))
     code = ReachableCode(root)
     code.add_users(own)

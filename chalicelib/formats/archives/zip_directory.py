@@ -297,7 +297,7 @@ def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
 
 
 def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | None:
-    """Return position and content of the zip64 end record before `end_at`; None without one."""
+    """Return position and content of the zip64 end record before `end_at`, or None."""
     locator_at = end_at - _LOCATOR.size
     if locator_at < 0:
         return None

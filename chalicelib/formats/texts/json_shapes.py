@@ -139,7 +139,7 @@ def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
 
 
 def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool:
-    """Return whether a member is a text in all objects, mostly distinct, next to no other text.
+    """Return whether a member is the only text of all objects, with mostly distinct values.
 
     A source or an author is in all objects too, and the first may lack its empty text.
     """

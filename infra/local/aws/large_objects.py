@@ -143,9 +143,9 @@ def _is_large(environ: dict[str, Any], key: FakeKey) -> bool:
 
 
 def _clear_conditions(environ: dict[str, Any], key: FakeKey | None) -> None:
-    """Leave those conditions of a download that RFC 9110 counts, in the one form that moto reads.
+    """Keep only download conditions that are valid by RFC 9110, in the form that moto reads.
 
-    Moto applies ranges of any unit, and fails at dates of other forms.
+    Moto would apply ranges of any unit, and fail at dates of other forms.
     """
     for tag_name, date_name in _CONDITIONS:
         date = parse_date(environ.pop(date_name, None))

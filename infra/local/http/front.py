@@ -134,7 +134,7 @@ class Front:
         return self._send(answer, environ["REQUEST_METHOD"], start_response)
 
     def _wrong_host(self, environ: dict[str, Any]) -> HttpAnswer | None:
-        """Refuse a request for another host, as DNS rebinding sends it; HTTP/1.0 may name none."""
+        """Refuse a request for another host, as sent in DNS rebinding. HTTP/1.0 needs no host."""
         given = str(environ.get("HTTP_HOST", ""))
         public = self._public
         if not given or (public.has_host(given) if public else names_this_machine(given)):

@@ -123,7 +123,14 @@ def _parameters(segments: list[str], parts: list[str]) -> dict[str, str] | None:
 def proxy_event(
     request: HttpRequest, match: Match, binary_types: Sequence[str], request_id: str
 ) -> dict[str, Any]:
-    """Build the event that API Gateway passes to a function."""
+    """Build the event that API Gateway passes to a function.
+
+    Args:
+        request: the request.
+        match: its operation.
+        binary_types: content types whose bodies are passed in base64.
+        request_id: id of the invocation.
+    """
     headers = _passed_headers(request)
     query = parse_qsl(request.query, keep_blank_values=True, errors="replace")
     body, is_base64 = _body(request, binary_types)

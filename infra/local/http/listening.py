@@ -54,7 +54,10 @@ def host_name(netloc: str) -> str:
 
 
 def names_this_machine(host: str) -> bool:
-    """Return whether a Host header always means this machine; browsers look up no such name."""
+    """Return whether a Host header always means this machine.
+
+    Browsers do not look these names up in DNS.
+    """
     name = host_name(host)
     if name == "localhost" or name.endswith(".localhost"):
         return True

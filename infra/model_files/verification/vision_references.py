@@ -46,7 +46,7 @@ def sample(output: Array) -> Doubles:
 
 
 def pack(outputs: Mapping[str, Array]) -> dict[str, str]:
-    """Take some numbers of each output, in the format of the file of references."""
+    """Encode evenly spaced values of each output in the format of the file of references."""
     return {
         name: base64.b64encode(sample(output).astype("<f2").tobytes()).decode()
         for name, output in outputs.items()

@@ -75,7 +75,7 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Return the best group and others with high scores, and the groups without their pieces."""
+    """Choose groups with high scores that share no piece; also return the groups that are left."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors

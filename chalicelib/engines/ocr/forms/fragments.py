@@ -141,7 +141,7 @@ def _captions_alike(
 ) -> Iterator[int]:
     """Yield the indexes of segments that are captions of the same kind as several found keys.
 
-    If these keys have numbers, or are in two languages, other captions are expected to be so.
+    The kinds are captions with numbers and captions in two languages.
     """
     count = sum(
         bool(_NUMBERED_CAPTION.match(segments[number].line.text))

@@ -305,7 +305,7 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the mean probability of lines, by length; without lines, that of the structure."""
+    """Return the lines' mean probability, weighted by length; the structure's if there are none."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability

@@ -160,7 +160,7 @@ def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, R
 
 
 def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
-    """Merge edges at most `reach` pixels apart, sorted, to lines up to 1.5 * `reach` thick."""
+    """Merge sorted edges at most `reach` pixels apart into lines up to 1.5 * `reach` thick."""
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []
     for piece in pieces:

@@ -109,7 +109,7 @@ def items_of(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def text_of(item: Mapping[str, Any], key: str) -> str:
-    """Return a text member, "" if it is missing or null; raise ExportFault for other values."""
+    """Return a member that is a text; "" if it is missing or null. Raise ExportFault otherwise."""
     value = item.get(key)
     if value is None:
         return ""
