@@ -142,7 +142,11 @@ def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]
 
 
 def _even_ends(costs: Sequence[int], first: int, last: int) -> list[int]:
-    """Divide a long sentence into windows of about equal cost; return the end word of each."""
+    """Divide a long sentence into windows: the words from `first` on, without the one at `last`.
+
+    Returns:
+        For each window, the index after its last word. The windows have about equal cost.
+    """
     total = sum(costs[first:last])
     count = -(-total // _WINDOW_TOKENS)
     seen = 0

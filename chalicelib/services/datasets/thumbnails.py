@@ -97,7 +97,10 @@ class ThumbnailService:
         return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
-        """Return the size stored with a thumbnail. If it is missing, make it unless time is up."""
+        """Return the size stored with a thumbnail. If it is missing, make it unless time is up.
+
+        The time is up at `ends_at`, in seconds of the monotonic clock.
+        """
         try:
             size = self._thumbnails.find(dataset_id, digest)
             if size is not None or time.monotonic() >= ends_at:

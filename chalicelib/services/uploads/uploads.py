@@ -134,7 +134,7 @@ class UploadService:
     ) -> DatasetView:
         """Accept a file as a new dataset and read it within the call.
 
-        The dataset is still UPLOADING if the time was too short.
+        The dataset is still UPLOADING if it was not read in `remaining_seconds`.
         """
         started = time.monotonic()
         dataset, job = self._accept(account, family, source, fields)

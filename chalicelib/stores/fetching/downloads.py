@@ -340,7 +340,11 @@ def _read_size(answer: _Answer, max_bytes: int) -> int | None:
 def _read_body(
     answer: _Answer, limit: int, size_bytes: int | None, *, is_whole: bool
 ) -> Iterator[bytes]:
-    """Yield the body in chunks until it ends or `limit` bytes were read."""
+    """Yield the body in chunks until it ends or `limit` bytes were read.
+
+    The last chunk may exceed `limit`. `size_bytes` is the length that the server announced; None
+    without one. With `is_whole`, a body shorter than announced raises DownloadFailed.
+    """
     done_bytes = 0
     while done_bytes < limit and done_bytes != size_bytes:
         wanted_bytes = _CHUNK_BYTES if size_bytes is None else size_bytes - done_bytes

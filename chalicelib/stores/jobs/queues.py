@@ -30,7 +30,10 @@ def queue_name(settings: Settings, short: str) -> str:
 
 @contextmanager
 def retried_by_sweep(job: str, **ids: str | int) -> Iterator[None]:
-    """Log an error of the queue instead of raising it, because SweepService sends the job later."""
+    """Log an error of the queue instead of raising it, because SweepService sends the job later.
+
+    The log line has the kind of the job that the `with` block sends, `job`, and the `ids`.
+    """
     try:
         yield
     except StorageUnavailable:

@@ -260,7 +260,11 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Store now as sending time in each row that meets a condition; return their models."""
+        """Store now as the sending time of the message in each row that meets a condition.
+
+        Returns:
+            The models of these rows.
+        """
         actions: list[Action] = [ModelRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_model(row) for row in list(rows) if try_update(row, actions, condition)]

@@ -138,7 +138,13 @@ def _at_least(lane: _Lane | None, until: int | None) -> int:
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Return how many trainings in a lane were accepted before `until`, in ms; None for all."""
+    """Return how many trainings in a lane were accepted before a time.
+
+    Args:
+        lane: the acceptance times stored for the lane; None if none are stored.
+        key: the lane's partition in the index.
+        until: the time, in milliseconds since 1970; None to count all trainings.
+    """
     if lane is None:
         return _count(key, ModelRow.accepted_at < until if until else None)
     if until is None:
@@ -149,7 +155,12 @@ def _place(lane: _Lane | None, key: str, until: int | None) -> int:
 
 
 def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
-    """Count trainings in lanes (partition, time before which to count), up to `most`."""
+    """Count the trainings in several lanes, up to `most`.
+
+    Args:
+        lanes: index partition of each lane, and the time before which to count; None for all.
+        most: stop at this number.
+    """
     count = 0
     for key, until in lanes:
         if count < most:
