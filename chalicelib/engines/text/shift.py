@@ -128,7 +128,7 @@ def _for_users(
     rates: tuple[float, float],
     rows: Bools,
 ) -> Rejector:
-    """Lower a threshold, and fit the probability of being in the domain to withheld clusters.
+    """Lower a threshold, and fit the domain probability to usual and new wordings alike.
 
     Args:
         rejector: the rejector.
