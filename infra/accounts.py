@@ -45,7 +45,7 @@ from infra.target import CommandError, CommandTarget, add_options, chosen_target
 # Host in the audience of assertions; every deployment accepts it, whatever its own host is.
 PUBLIC_AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-# Where tokens are given.
+# Path that exchanges an assertion for an access token.
 TOKEN_PATH = "/v2/oauth2/token"  # noqa: S105 - a path
 _DONE, _REFUSED = 0, 1
 
@@ -85,7 +85,7 @@ def ensure_account(
     plan: str = DEFAULT_PLAN,
     source: str = DEFAULT_SOURCE,
 ) -> Account:
-    """Ensure that an account exists and that a file has its key; may be repeated.
+    """Ensure that an account exists and that the key file has its private key; may be called again.
 
     If the file exists, its key becomes the account's key. Otherwise a new key is created and
     written, and the former key becomes invalid.
@@ -163,7 +163,10 @@ def _reset_key(
 
 @contextmanager
 def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
-    """Create a file only its owner can read, before the account changes; remove it on failure."""
+    """Create a key file that only its owner can read, and yield the function that writes the key.
+
+    The file is created before the account changes, and is removed if the block fails.
+    """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
@@ -370,7 +373,7 @@ def _parser() -> argparse.ArgumentParser:
     either = _either_key(one)
 
     def command(name: str, run: object, text: str, base: argparse.ArgumentParser) -> _Command:
-        """Add one command."""
+        """Add one subcommand to the parser, and return its parser."""
         added = commands.add_parser(name, help=text, description=text, parents=[base])
         added.set_defaults(run=run)
         return added

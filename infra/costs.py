@@ -49,7 +49,7 @@ PAGES = {
     "transfer": "https://aws.amazon.com/ec2/pricing/on-demand/",
     "waf": "https://aws.amazon.com/waf/pricing/",
 }
-# The date of prices that were noted later, by the same word.
+# The date of the prices that were noted later than the others, by the first word of their name.
 NOTED_LATER = {"waf": "2026-11-28"}
 # US dollars.
 PRICES = {
@@ -139,8 +139,8 @@ class Use:
 START_SECONDS = {RECORDS: 1.5, TEXTS: 2.5, PICTURES: 1.5, API: 1.5}
 # Kind of call that a test counts for all predictions of texts.
 TEXT = "intent or sentiment"
-# Assumed time by profile and length: three times the engine's on a desktop's two threads, as `make
-# bench-text` prints it, and 0.03 for the rest.
+# Assumed seconds by profile and length. They are three times the time that `make bench-text` prints
+# for the engine with two threads on a desktop, and 0.03 for the rest of the call.
 TEXT_SECONDS = {
     "fast, 10 words": 0.05,
     "fast, 60 words": 0.06,

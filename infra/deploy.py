@@ -124,7 +124,11 @@ def _stacks(target: Target, options: argparse.Namespace) -> tuple[Stack, Stack]:
 
 
 def _named(options: argparse.Namespace) -> dict[str, str]:
-    """Return the parameters that `SET` names."""
+    """Return the template parameters that the user sets with the option `SET`.
+
+    Raises:
+        DeployError: a parameter is not written NAME=VALUE.
+    """
     pairs = {pair: pair.partition("=") for pair in options.set}
     if wrong := [pair for pair, (_, sign, _) in pairs.items() if not sign]:
         raise DeployError(f"a parameter is written NAME=VALUE, not {wrong[0]!r}")

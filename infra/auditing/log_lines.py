@@ -43,7 +43,7 @@ class Tally:
     damaged: int = 0
     """Relevant lines that cannot be parsed."""
     _settled: set[tuple[str, str]] = field(default_factory=set)
-    """Event name and `token` of each counted line that has this member, to skip repeated lines."""
+    """Event name and `token` of each counted line that has a `token`, to skip repeated lines."""
 
     def add(self, lines: Iterable[str]) -> None:
         """Count lines; lines of other events and months are ignored."""
@@ -75,7 +75,7 @@ class Tally:
             self.by_account.setdefault(account, Counter())[outcome] += int(found.get("count", 1))
 
     def _settle(self, account: str, found: dict[str, Any], outcome: str) -> None:
-        """Update counts after a prediction's outcome is known, or a batch released predictions."""
+        """Correct the counts by a line that reports released or uncounted predictions."""
         is_known = found.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
         if is_known and not self._is_repeated(SETTLEMENT, found):
             was, count = (COUNTED, int(found["count"])) if "count" in found else (UNKNOWN, 1)

@@ -138,13 +138,13 @@ def _export_dataset(writer: ExampleWriter, view: DatasetView, place: Path) -> tu
 
 
 def _notes(writer: ExampleWriter, view: DatasetView, gaps: set[str]) -> Notes:
-    """Note the examples without image, and the names that archives cannot contain."""
+    """Return notes about examples without an image and names that archives cannot contain."""
     notes = Notes()
     for example, label in writer.labelled(view, (UPLOAD, FEEDBACK), _go_on):
         if example.picture in gaps:
             gap = {"id": example.example_id, "name": example.name, "picture": example.picture}
             notes.missing.append(gap)
-        # The labels of boxes are no folders.
+        # Boxes have labels too, but no folder is named after these.
         names = (example.name,) if view.dataset.type == DETECTION else (label.name, example.name)
         notes.renamed |= {name: as_step(name) for name in names if name != as_step(name)}
     return notes

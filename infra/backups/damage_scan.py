@@ -15,7 +15,8 @@ class DamageScan:
     def __init__(self, folder: BackupFolder) -> None:
         self._folder = folder
         self._numbers = count(1)
-        # Increasing number of the last check of each piece.
+        # Sequence number of the last check of each piece; the piece with the lowest is checked
+        # next.
         self._turns: dict[str, int] = {}
 
     def check_next(

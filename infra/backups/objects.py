@@ -14,9 +14,10 @@ from botocore.exceptions import ClientError
 from chalicelib.stores.aws.objects import BATCHES, EXPORTS
 from infra.backups.folder import BackupFolder, StoredObject
 
-# Temporary files, and results that can be requested again.
+# Prefixes of temporary files, and of results that can be requested again; they are not copied.
 LEFT_OUT = ("tmp/", EXPORTS, BATCHES)
-# Objects that accepted uploads name by their ETag, which a multipart upload would change.
+# Prefix of objects that accepted uploads name by their ETag. A multipart upload would change it, so
+# these objects are written by one call.
 WHOLE = "incoming/"
 _BLOCK = 1 << 20
 _PAGE = 1_000

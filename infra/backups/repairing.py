@@ -213,7 +213,7 @@ class _Repair:
     def _find_incomplete_datasets(
         self, manifest: Manifest, datasets: dict[str, Item], lost_files: list[str]
     ) -> set[str]:
-        """Return the datasets that lack files, or examples or labels that their row counts."""
+        """Return the datasets that lost files, examples or labels that belong to them."""
         labels = {row["label_id"]["N"] for row in self._rows(manifest, LABELS)}
         missing = set(lost_files)
         sizes = {

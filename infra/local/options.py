@@ -62,7 +62,7 @@ class Options:
     state_dir: Path
     """Folder of keys, saved data and the description of the running stack."""
     has_demo: bool
-    """Whether the samples are uploaded, trained and used for a prediction."""
+    """Whether the start uploads the samples, trains models on them, and makes predictions."""
     is_bare: bool
     """Whether the start installs no model files and creates no demo account."""
     keeps_data: bool

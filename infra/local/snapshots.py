@@ -52,7 +52,7 @@ _MOST_DUMPS = 4
 
 # Number of saved bytes that are read again per interval, to find damage.
 _SCAN_BYTES = 64 * 1000**2
-# The same when the stack stops, and the seconds for it.
+# The same limit when the stack stops, and a time limit in seconds.
 _STOP_BYTES, _STOP_SECONDS = 250 * 1000**2, 1.0
 # Longest time of a restore, which reads all saved bytes.
 _RESTORE_SECONDS = 600.0

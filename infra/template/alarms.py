@@ -17,7 +17,7 @@ from infra.template.names import (
     sub,
 )
 
-# Logical name.
+# Logical name of the topic that receives the alarms.
 TOPIC = "AlarmTopic"
 _OLDEST_SECONDS = {"train-paid": 3_600, "train-free": 6 * 3_600}
 _OLDEST_DEFAULT = 1_800

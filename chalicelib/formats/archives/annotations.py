@@ -42,7 +42,7 @@ class BoxRow:
     box: Box
     """The box as written in the file, in pixels. It may reach outside the image."""
     place: str = ROW
-    """Template of the text that says in messages where the box is, such as `ROW`."""
+    """Format string, such as `ROW`, with which messages name the box's place in its file."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
         """Return the entry of the receipt for this box, which is rejected."""
@@ -85,7 +85,7 @@ class Annotations:
         """Create an empty collection.
 
         Args:
-            place: Template of the text that says in messages where a box is, such as `ROW`.
+            place: Format string, such as `ROW`, with which messages name a box's place in its file.
             in_fractions: Whether boxes are fractions of the image instead of pixels.
         """
         self.book = LabelBook()

@@ -49,10 +49,10 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_image(found: int | str) -> int:
-    """Return the index of an image that was searched for.
+    """Return the image index that a search found, or raise CellFault if it found none.
 
     Args:
-        found: Index of the image, or the reason why it was not found.
+        found: Result of the search: the index of the image, or the reason why it was not found.
 
     Raises:
         CellFault: the image was not found; the message is the reason.

@@ -119,7 +119,7 @@ def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
 
 
 def _kinds(files: BoxFiles, wanted: str) -> list[str]:
-    # Formats that the caller's choice rules out are not examined, because that reads files.
+    # Formats that the caller ruled out are not tried, because a trial reads files.
     signs = files.signs
     # Other tools also name their table annotations.csv.
     is_foreign = not wanted and any(_has_corners(files, member) for member in signs.tables)

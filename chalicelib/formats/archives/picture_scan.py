@@ -240,7 +240,7 @@ class _Scan:
         self.result.warnings += [*warn_of_tiny_boxes(self._tiny), *warn_of_cut_boxes(self._cut)]
         if self._annotations.has_guessed_corners and self._fits_otherwise:
             self.result.warnings += warn_of_guessed_corners(self.result.kept)
-        # Rows of annotations.csv are pixels of the displayed image by the contract.
+        # By the contract, annotations.csv gives boxes in pixels of the displayed image.
         if kind != ANNOTATIONS:
             self.result.warnings += warn_of_rotated_images(self._rotated)
 

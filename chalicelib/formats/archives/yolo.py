@@ -206,7 +206,10 @@ def _read_lines(
     text: str,
     meaning: tuple[ClassList, int | str],
 ) -> None:
-    """Add the boxes of a text file; `meaning` is the classes and the image, if it was found."""
+    """Add the boxes of a text file to the result.
+
+    `meaning` is the class list, and the index of the image or the reason why it was not found.
+    """
     classes, picture = meaning
     part = result.parts
     result.name_parts([shown_name(member)])

@@ -93,7 +93,7 @@ def stream_workbook(
         estimated_bytes: upper bound of the uncompressed size of the sheet, from `estimate`.
     """
     sink = _Sink()
-    # The sink cannot seek, so that sizes follow each member, and nothing has to be kept.
+    # The sink cannot seek. So sizes follow each member, and no output has to stay in memory.
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         for path, content in {**_PARTS, "xl/workbook.xml": _workbook(name)}.items():
             archive.writestr(_member(path), _HEAD + content)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-# Answers use pixels of the page at 200 dpi. Contract section 6.
+# Answers use pixels of the page at 200 dpi. See contract section 6.
 PIXELS_PER_POINT = 200 / 72
 # Limit of width times height of a page's raster: 36 MB of RGB.
 MAX_RASTER_PIXELS = 12_000_000

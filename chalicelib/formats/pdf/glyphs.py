@@ -19,7 +19,7 @@ MAX_CHARACTERS = 100_000
 ANGLE_STEP = 0.25
 
 _INVISIBLE_MODES = (3, 7)
-# Programs without a bold font stroke the letters of another one.
+# Programs without a bold font also draw the outline of each letter, which makes it look bold.
 _FILLED_AND_STROKED = 2
 _BOLD_NAME = re.compile(rb"(?i)bold|black|heavy|-bd|,bd")
 _MAX_FONT_NAME = 128

@@ -24,7 +24,7 @@ _LINE, _MOVE = 0, 2
 _FILLED = 0
 _CORNERS = 3
 _OPAQUE = 255
-# Limits of covers that are remembered, of segments that a covering path may have, and of clips.
+# Largest numbers of stored covers, of segments in a covering path, and of clip paths.
 _MAX_COVERS, _MAX_COVER_SEGMENTS, _MAX_CLIPS = 200, 12, 20
 _WHITE = 250
 # Limit of stored coloured fills; they are needed because a white line is visible only on one.

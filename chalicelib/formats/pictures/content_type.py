@@ -104,7 +104,7 @@ def _explain_text(head: bytes) -> str | None:
     if lower.startswith(b"<?xml"):
         return "an XML document"
     try:
-        # The cut can be inside a character, which does not make it binary data.
+        # The head may end inside a character; that does not make the file binary.
         head.decode("utf-8", "strict" if len(head) < HEAD_BYTES else "ignore")
     except UnicodeDecodeError:
         return None

@@ -31,7 +31,7 @@ def read_for_thumbnail(content: bytes) -> Picture:
 
 
 def suffices(picture: Picture) -> bool:
-    """Return whether a decoded image is large enough for a thumbnail, or was not scaled down."""
+    """Return whether an image is large enough for a thumbnail, or was decoded at full size."""
     longer, whole = max(picture.pixels.shape[:2]), max(picture.width, picture.height)
     return bool(longer >= min(THUMBNAIL_SIDE, whole) * _ENOUGH)
 

@@ -201,12 +201,12 @@ def _refuse_split_texts(table: TextTable) -> None:
 
 
 def _names_column(names: list[str], asked: str) -> bool:
-    """Return whether a request names a column by a cell of the first row."""
+    """Return whether the requested column name is in the first row."""
     return any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked)
 
 
 def _is_header(table: TextTable, names: list[str], texts_at: tuple[int, ...]) -> bool:
-    """Detect whether the first row has column names, if the request does not say it."""
+    """Return whether the first row has column names: as requested, or else detected."""
     if find_named_columns(names).texts:
         return True
     # A list of texts has no second column that shows whether its first row is one of them.

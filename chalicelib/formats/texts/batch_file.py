@@ -198,7 +198,10 @@ def check_sent(content: bytes, encoding: str = "") -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the line for a text. If it is invalid, the line has the error of a prediction call."""
+    """Return the line for a text of a call; an invalid text gives a line with its error.
+
+    The error is the one that a prediction call would raise for the text.
+    """
     known = shown_id(line_id)
     if not isinstance(text, str):
         return BatchLine(row, known, "", LineError("invalid_row", "The row holds no text."))

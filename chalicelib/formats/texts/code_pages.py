@@ -62,8 +62,9 @@ _NOT_LATIN = frozenset(("cp866", "cp1251", "koi8_r", "cp737", "cp1253", "cp1256"
 _LONE = re.compile(
     "(?<![^\x00-\x7f])(?:(?<=[A-Za-z0-9])[^\x00-\x7f]|[^\x00-\x7f](?=[A-Za-z]))(?![^\x00-\x7f])"
 )
-# Code pages of Japanese, Chinese and Korean: first bytes of the characters of which nearly all text
-# consists, and weights of these with a first byte up to the third number, and above it.
+# For each code page of Japanese, Chinese and Korean: the first and last value that the first byte
+# of nearly all characters has; a limit; the weight of characters whose first byte is at most this
+# limit; and the weight of the others.
 _FREQUENT = {
     "cp932": (0x88, 0x97, 0x97, 0.9, 0.9),
     "euc_jp": (0xB0, 0xCF, 0xCF, 0.7, 0.7),
@@ -118,7 +119,7 @@ def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def score_code_page(sample: bytes, name: str) -> float:
-    """Return how well a code page fits a sample: the score that the module's text describes."""
+    """Return how well a code page fits a sample: the score that the module docstring describes."""
     text = sample.decode(name, "replace")
     counts = Counter(_NOT_ASCII.findall(text))
     if not counts:

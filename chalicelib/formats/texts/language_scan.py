@@ -401,5 +401,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return new labels that were accepted although they look like a missing value."""
+    """Return the labels that the dataset lacks and that look like a missing value, such as n/a."""
     return [label for label in result.new_labels if may_be_missing(label)]

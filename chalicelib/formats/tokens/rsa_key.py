@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 
-# Minimum length of an account's RSA key. Contract section 2.
+# Minimum length of an account's RSA key. See contract section 2.
 MIN_BITS = 2048
 
 

@@ -1,7 +1,7 @@
 """Access and refresh tokens: JWTs signed with HS256, created and verified only here.
 
 Only HS256 is accepted. The header contains the kind of token, so that an access token is never
-accepted as a refresh token. RFC 8725, sections 3.1, 3.11 and 3.12.
+accepted as a refresh token. See RFC 8725, sections 3.1, 3.11 and 3.12.
 """
 
 from __future__ import annotations

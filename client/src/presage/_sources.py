@@ -125,7 +125,7 @@ class OcrOptions(DocumentOptions, total=False):
 
 
 class BatchTableOptions(TypedDict, total=False):
-    """Options of a result as csv or xlsx."""
+    """Options of a batch whose result is a CSV or XLSX file."""
 
     columns: str | None
     review_below: float | None

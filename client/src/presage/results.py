@@ -133,7 +133,7 @@ class FormFields(list[FormField]):
     @overload
     def __getitem__(self, key: slice) -> list[FormField]: ...
     def __getitem__(self, key: str | SupportsIndex | slice) -> FormField | list[FormField]:
-        """Return the field of an entity, or the fields at positions."""
+        """Return the field of an entity given by name, or the fields at an index or slice."""
         return self._by_entity[key] if isinstance(key, str) else super().__getitem__(key)
 
     def __contains__(self, item: object) -> bool:

@@ -21,7 +21,7 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.errors import ServiceError
 
 _TEXT = "language"
-# Files that a zip archive may unpack to; the largest network has 110 MB.
+# Size limit of an unpacked zip archive; the largest network has 110 MB.
 _MOST_BYTES = 2_000_000_000
 
 

@@ -174,7 +174,7 @@ class Guard:
         return self._write_pause.passing(token, written)
 
     def _control(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Answer the processes that restore and copy the data."""
+        """Answer requests of the processes that restore and copy the stack's data."""
         method, status, token, message = environ["REQUEST_METHOD"], "200 OK", "", ""
         given = str(environ.get("HTTP_" + CONTROL_HEADER.upper().replace("-", "_"), ""))
         is_page = "HTTP_ORIGIN" in environ

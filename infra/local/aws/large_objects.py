@@ -143,13 +143,13 @@ def _is_large(environ: dict[str, Any], key: FakeKey) -> bool:
 
 
 def _clear_conditions(environ: dict[str, Any], key: FakeKey | None) -> None:
-    """Keep only download conditions that are valid by RFC 9110, in the form that moto reads.
+    """Remove invalid download conditions (RFC 9110), and write the others in the form moto reads.
 
-    Moto would apply ranges of any unit, and fail at dates of other forms.
+    Moto would apply ranges of any unit, and would fail at dates in other forms.
     """
     for tag_name, date_name in _CONDITIONS:
         date = parse_date(environ.pop(date_name, None))
-        # The condition on the tag replaces the one on the date.
+        # If a condition on the ETag is present, the one on the date is ignored.
         if date is not None and tag_name not in environ:
             environ[date_name] = http_date(date)
     version = key.etag if key is not None else ""

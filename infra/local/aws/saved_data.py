@@ -31,7 +31,7 @@ from infra.local.events import ACCOUNT
 
 # Reading and hashing release Python's lock.
 _THREADS = 4
-# Objects whose bytes are read at the same time.
+# Number of objects whose bytes are read at the same time.
 _PAGE = 100
 
 ReadRows = Callable[[], Iterable[Item]]
@@ -105,7 +105,8 @@ class SavedData:
     def pieces(self, name: str) -> bytes:
         """Return the packed pieces of a table by its full name.
 
-        The scans of DynamoDB's API would take many times as long. The caller holds the lock.
+        Scanning the table through DynamoDB's API would take many times as long. The caller holds
+        the lock.
         """
         table: Any = dynamodb_backends[ACCOUNT][self._settings.region].tables[name]
         groups = table.items.values()

@@ -25,7 +25,7 @@ MOST_PAUSE_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class CallKind:
-    """How many calls of a kind one caller may run while other callers are active."""
+    """A kind of call, and how many such calls one caller may run while other callers are active."""
 
     name: str
     most: int
@@ -33,12 +33,12 @@ class CallKind:
     """Whether the pause before the next call grows with the number of waiting calls."""
 
 
-# Takes milliseconds.
+# Calls that take milliseconds.
 SHORT = CallKind("short", 1, pauses=True)
 # Calls that use a processor for long. More at once would not end sooner, and would slow others.
 HEAVY = CallKind("heavy", min(8, max(2, os.cpu_count() or 1)))
 Turns = tuple[str, CallKind]
-"""Caller and kind of calls that wait for one another."""
+"""Caller and kind of a call; calls for which both are the same wait for one another."""
 
 
 class FairDispatcher(ThreadedTaskDispatcher):
@@ -113,7 +113,7 @@ class FairDispatcher(ThreadedTaskDispatcher):
 
 @dataclass(frozen=True)
 class CountedCall:
-    """A connection whose call is being answered, while calls of the same kind may wait for it."""
+    """A connection whose running call counts towards the limit of its caller and kind."""
 
     dispatcher: FairDispatcher
     turns: Turns

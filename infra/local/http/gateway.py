@@ -75,7 +75,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class Match:
-    """The operation of a request."""
+    """The path template that a request matches, and the values of its variables."""
 
     resource: str
     """Path template."""
@@ -94,7 +94,7 @@ class RouteTable:
             self._by_length.setdefault(len(segments), []).append((template, segments))
 
     def match(self, method: str, path: str) -> Match | None:
-        """Return the operation of a request, or None; every path has OPTIONS."""
+        """Return the path template that a request matches, or None; every path accepts OPTIONS."""
         if len(path) > 1:
             path = path.removesuffix("/")
         parts = path.split("/")
@@ -127,7 +127,7 @@ def proxy_event(
 
     Args:
         request: the request.
-        match: its operation.
+        match: the path template that the request matches.
         binary_types: content types whose bodies are passed in base64.
         request_id: id of the invocation.
     """

@@ -103,7 +103,7 @@ class Storage:
         Args:
             settings: endpoint and bucket; the origins whose pages may read answers.
             public: address for which the URLs are signed.
-            keys: key pair that signs.
+            keys: key pair with which URLs and forms must be signed.
         """
         self._endpoint = urlsplit(str(settings.endpoint_url))
         self._bucket = settings.bucket

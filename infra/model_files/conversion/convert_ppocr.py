@@ -56,9 +56,12 @@ class Cut:
     classes: Ints
     """Indexes of the kept classes in the published layer: documented, look-alikes, others."""
     folding: Singles
-    """Adds look-alikes to their documented characters: 0 or 1, (classes but others, characters)."""
+    """Matrix of 0 and 1 that adds look-alikes to documented characters.
+
+    Its shape is (classes of the first two groups, output columns); the third group is dropped.
+    """
     latin: Singles
-    """Adds the kept classes to Latin letters: 0 or 1, shape (classes, letters)."""
+    """Matrix of 0 and 1 that adds kept classes to the Latin letters, shape (classes, letters)."""
 
 
 def alphabet() -> list[str]:
@@ -98,7 +101,7 @@ def choose(classes: list[str]) -> Cut:
 
 
 def _latin_folding(names: list[str]) -> Singles:
-    """Return the matrix that sums the kept classes to the columns of the `latin` output."""
+    """Return `Cut.latin`, which adds the kept classes to the columns of the `latin` output."""
     columns = {name: place for place, name in enumerate(latin_alphabet())}
     targets = [name if name in (BLANK, SPACE) else to_latin(name) for name in names]
     folding = np.zeros((len(names), len(columns)), np.float32)

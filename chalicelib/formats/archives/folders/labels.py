@@ -209,13 +209,13 @@ class FolderLabels:
 
 
 def _are_unnamed(folders: set[str]) -> bool:
-    """Return whether the folders have no names of labels, only names like `images`."""
+    """Return whether no folder is named after a label, because all have names like `images`."""
     leaves = {folder.rpartition("/")[2].casefold() for folder in folders}
     return bool(leaves) and leaves <= _IMAGES | {""}
 
 
 def _list_tables(archive: ZipArchive) -> list[ZipMember]:
-    """Return tables with names of their own, which may have the labels."""
+    """Return the CSV files of an archive whose names are not those of label tables."""
     return [m for m in archive.members() if not m.problem and suffix_of(m) == ".csv"]
 
 

@@ -1,6 +1,6 @@
 """Finds folders that are splits of a dataset, such as `train`, instead of labels.
 
-By the contract, section 5, folder names are labels. beyond.md, section 1 has the exceptions.
+Folder names are labels by section 5 of the contract. For the exceptions, see beyond.md, section 1.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _find_outer(folders: set[str]) -> frozenset[str]:
 
 
 def _find_loose(folders: set[str], bases: set[str]) -> frozenset[str]:
-    """Return the splits in `bases` that have images in them."""
+    """Return the split folders below `bases`; these folders have images directly inside."""
     return frozenset(f for f in folders if split_of(f) and f.rpartition("/")[0] in bases)
 
 

@@ -17,12 +17,12 @@ class AsyncFamilyBase(ABC, Generic[ResultT_co]):
 
     path = ""
     model_types = ""
-    """Beginning of the types of the family's models."""
+    """The first characters that the types of all models of the family have in common."""
 
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         self.transport = transport
         self.uploads = uploads
-        # Until the client sets it, for a family that is used alone.
+        # The client sets it later; a family that is used alone stays its own sibling.
         self.sibling: AsyncFamilyBase = self
         """The other family, because lists of models contain those of both families."""
 

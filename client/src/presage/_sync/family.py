@@ -18,12 +18,12 @@ class FamilyBase(ABC, Generic[ResultT_co]):
 
     path = ""
     model_types = ""
-    """Beginning of the types of the family's models."""
+    """The first characters that the types of all models of the family have in common."""
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         self.transport = transport
         self.uploads = uploads
-        # Until the client sets it, for a family that is used alone.
+        # The client sets it later; a family that is used alone stays its own sibling.
         self.sibling: FamilyBase = self
         """The other family, because lists of models contain those of both families."""
 

@@ -81,7 +81,7 @@ def _show_answer(sample: str, answer: Any, most: int, as_json: bool) -> None:
 
 
 def _part(part: records.Explained) -> str:
-    """Return a word, or the position of a region."""
+    """Return the word, or the position of the image region, that an explanation names."""
     box = part.bounding_box
     if box is None:
         return part.text or ""
