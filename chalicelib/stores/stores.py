@@ -181,5 +181,5 @@ class Stores:
 
 
 def pick(group: type[Group], stores: Stores) -> Group:
-    """Fill a service's dataclass, whose fields have the names of stores, with these stores."""
+    """Create a service's dataclass of stores: each field gets the store of the same name."""
     return group(**{field.name: getattr(stores, field.name) for field in fields(group)})

@@ -33,7 +33,7 @@ class AccountKey:
     """When a replaced key stops being accepted; None for the current key."""
 
     def is_valid(self, now: datetime) -> bool:
-        """Return whether assertions signed with this key, and their tokens, are accepted."""
+        """Return whether assertions signed with this key, and their tokens, are accepted `now`."""
         return self.expires_at is None or now < self.expires_at
 
 
@@ -83,6 +83,7 @@ class ApiCaller:
 
     account: Account
     model: ServedModel | None = None
-    """The model that the call names; None if it was not read or the account has no such model."""
+    """The model that the call names; None if its row was not read, or the account has no such
+    model."""
     key: ApiKey | None = None
     """The API key of the call; None for an access token."""

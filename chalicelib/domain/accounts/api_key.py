@@ -19,11 +19,11 @@ MAX_KEYS = 20
 MAX_KEY_NAME = 64
 # Number of random bytes in a secret.
 SECRET_BYTES = 32
-# Access tokens never begin so.
+# Prefix of API secrets. Access tokens never begin with it.
 PREFIX = "pk_"
 # Number of characters of a secret that stay visible, so that a person recognises the key.
 SHOWN_CHARACTERS = 8
-# A use is noted only if the last noted one is this old, so that few calls write.
+# A use of a key is stored only if the last stored use is this old, so that few calls write.
 NOTED_EVERY = timedelta(days=1)
 _FORM = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 
@@ -94,17 +94,17 @@ class ApiKey:
 
 
 def is_well_formed(secret: str) -> bool:
-    """Return whether a text has the form of an API secret."""
+    """Return whether a text has the form of the secret of an API key."""
     return _FORM.fullmatch(secret) is not None
 
 
 def hide_keys(text: str) -> str:
-    """Replace all API secrets in a text."""
+    """Replace all secrets of API keys in a text by `pk_…`."""
     return _FORM.sub(f"{PREFIX}…", text) if PREFIX in text else text
 
 
 def new_api_secret(random: bytes) -> str:
-    """Encode random bytes as an API secret."""
+    """Encode random bytes as the secret of an API key."""
     return PREFIX + base64.urlsafe_b64encode(random).rstrip(b"=").decode("ascii")
 
 

@@ -34,11 +34,11 @@ class BatchCounters(Protocol):
     """Counts predictions by month; one write can add many."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
-        """Reserve predictions for a batch.
+        """Reserve predictions for a batch, without exceeding the account's `limit` of the month.
 
         Returns:
             The number of predictions reserved for the batch, and the number of all other
-                predictions that the account has in the month.
+            predictions that the account has used or reserved in the month.
         """
 
     def settle(self, batch: Batch, kept: int) -> int:

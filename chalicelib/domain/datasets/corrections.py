@@ -58,7 +58,8 @@ class CorrectionResult:
     duplicates: int = 0
     """Number of examples removed because their new label already has an equal example."""
     skipped: int = 0
-    """Number of flagged examples left unchanged, because they were corrected after the training."""
+    """Number of flagged examples left unchanged, because they were corrected after the training
+    that flagged them."""
     correction_id: int = 0
     """Id of the correction, unique in the dataset; 0 if nothing changed. It is a fence token."""
     created_at: datetime | None = None
@@ -66,7 +67,8 @@ class CorrectionResult:
     mark: str | None = None
     """Id of the call that made the correction; None for a call without idempotency key."""
     examples: tuple[Example, ...] = ()
-    """The changed examples in their new state; of merged equal examples, the remaining one."""
+    """The changed examples in their new state. Of examples that became equal, only the remaining
+    one."""
 
 
 @dataclass

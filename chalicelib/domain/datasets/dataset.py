@@ -59,7 +59,10 @@ class LabelCounts:
 
     @property
     def packed(self) -> list[int]:
-        """Return the numbers that a row stores; the last three are left out if they are all 0."""
+        """Return label id, counts and fence tokens of the label, as the dataset's row stores them.
+
+        The three fence tokens are left out if all of them are 0.
+        """
         changes = [self.named, self.upload_layout, self.feedback_layout]
         members = [self.label_id, self.upload, self.feedback]
         return members + changes if any(changes) else members
@@ -151,7 +154,8 @@ class Dataset:
     last_correction: int = 0
     """Fence token of the last committed correction; 0 for none."""
     is_placed: bool = True
-    """Whether `ExamplePlaces` has the labels of all examples. False in old datasets."""
+    """Whether the store `ExamplePlaces` has the labels of all examples. False for datasets that are
+    older than that store."""
     is_unfinished: bool = False
     """Whether the call that creates the dataset is still running, or was aborted."""
 

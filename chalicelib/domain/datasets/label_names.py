@@ -43,7 +43,7 @@ def normal_form(name: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a text without differences of case and Unicode form, for searches."""
+    """Return a text in Unicode's form C and without differences of case, to compare in searches."""
     return normal_form(text).casefold()
 
 

@@ -100,7 +100,8 @@ class ParsedExample:
     """Vision: digest of the image file, 32 hex digits."""
     box: Box | None = None
     waiting: str = ""
-    """Text or image digest whose vector must be computed; empty if none is needed."""
+    """The text, or the digest of the image, whose vector must be computed; empty if none is needed.
+    """
 
 
 @dataclass(frozen=True)

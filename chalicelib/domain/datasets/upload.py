@@ -36,7 +36,8 @@ class QueuedUpload:
     dataset_id: int
     upload_id: str
     lane: str
-    """Queue lane of the upload; empty if a version without lanes accepted the upload."""
+    """Name of the queue in which the upload waits; empty if a version of the service without such
+    queues accepted it."""
     turn: int
     lease_until: int
     """End of the worker's lease of the upload, in milliseconds since 1970."""

@@ -87,7 +87,7 @@ class FileFormat:
     """The format of a file, and how its cells were interpreted."""
 
     kind: str
-    """csv, tsv, xlsx, json, jsonl, labelStudio, zipFolders, annotations, coco, yolo or voc."""
+    """One of TEXT_KINDS or PICTURE_KINDS."""
     encoding: str | None = None
     """Text encoding of the file; None for formats without one."""
     delimiter: str | None = None

@@ -41,7 +41,8 @@ class Cell:
     text: str
     """Lines of the cell, joined by a space; may be empty."""
     probability: float
-    """Mean probability of the cell's lines, weighted by length; empty: `Table.structure`."""
+    """Mean probability of the cell's lines, weighted by length; for an empty cell,
+    `Table.structure`."""
     box: Rect
     """Box of the text; for an empty cell the box of its place in the grid."""
     kind: str = NORMAL
@@ -85,13 +86,16 @@ class NamedTable:
     table: Table
     """The table. Rows and columns with header cells of the template are marked as headers."""
     name: str | None
-    """Name of the table, unique among tables; None if no header cell in it has a table name."""
+    """Name of the table, unique among tables; None if no header cell that it contains has a table
+    name."""
     cell_entities: tuple[str | None, ...]
     """Entity of each cell, from its column header or else its row header; None without one."""
     row_entities: Mapping[int, str]
-    """Entity of each row's header, otherwise its text; by row from 1, for rows with a header."""
+    """For each row with a header, by row number from 1: the entity of the header, or its text if it
+    has no entity."""
     column_entities: Mapping[int, str]
-    """As `row_entities`, for columns."""
+    """For each column with a header, by column number from 1: the entity of the header, or its text
+    if it has no entity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ class FormField:
     normalized: str | None = None
     """The value as a JSON object if it is a U.S. address, otherwise None."""
     fit: float | None = None
-    """Score, 0 to 1, by which `best_fields` compares pages; None to compare by `probability`."""
+    """Score, 0 to 1, by which `best_fields` chooses among the fields found for an entity on several
+    pages; None to use `probability`."""
     key_score: float = 1.0
     """How well the key on the page matches the template, 0 to 1; 1 for a virtual key."""

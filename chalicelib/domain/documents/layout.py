@@ -1,4 +1,4 @@
-"""A document in reading order: the position of each run of words, and its text by block."""
+"""A document in reading order: the position of each run of words, and the text of each block."""
 
 from __future__ import annotations
 

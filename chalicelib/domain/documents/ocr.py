@@ -268,7 +268,7 @@ def count_line_words(lines: Iterable[TextLine]) -> int:
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sort findings by descending probability; order equal ones by page and reading order."""
+    """Sort findings by descending probability; order equal ones by page, then by reading order."""
     return tuple(
         sorted(findings, key=lambda item: (-item.probability, item.page_number, item.position))
     )

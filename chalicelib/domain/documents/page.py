@@ -297,7 +297,8 @@ class ReadPage:
     is_exact: bool = False
     """Whether the lines come from a PDF's text layer instead of OCR."""
     rules: tuple[Rect, ...] | None = None
-    """Horizontal and vertical lines that the PDF draws; None if only the image can show them."""
+    """Horizontal and vertical lines that the PDF draws; None if they can only be found in the
+    image."""
     unread: tuple[Rect, ...] = ()
     """Boxes of text that was detected but not recognised."""
     unrolling: Unrolling | None = None

@@ -39,10 +39,11 @@ class PageWork:
         self._failures: list[BaseException] = []
 
     def check(self) -> None:
-        """Raise TimedOut if the time is up.
+        """Raise an error if the work on a page must stop.
 
         Raises:
             TimedOut: the time is up; the text says which page was reached.
+            _Stopped: another page of the document has failed.
         """
         if self._is_stopped.is_set():
             raise _Stopped

@@ -54,7 +54,7 @@ PART_LINES = {INTENT: 1_000, SENTIMENT: 1_000, PREDICT: 64, DETECT: 64, READ: 8}
 # Maximum number of tokens of a part: that of 1,000 texts with 128 tokens. So parts of long texts
 # have fewer lines, and take no longer.
 PART_TOKENS = 128_000
-# Parts of one account that wait or run at a time, so that accounts take turns.
+# Maximum number of parts of one account that wait or run at a time, so that accounts take turns.
 PARTS_AT_ONCE = 10
 # Maximum number of lines of a batch. beyond.md, section 4.
 MAX_BATCH_LINES = 1_000_000
@@ -62,9 +62,9 @@ MAX_BATCH_LINES = 1_000_000
 MAX_BATCH_FILES = 100_000
 # Maximum size in bytes of a text file that is read from a `path`. beyond.md, section 4.
 MAX_BATCH_BYTES = 200 * 1024 * 1024
-# Unfinished batches of an account.
+# Maximum number of unfinished batches of an account.
 MAX_OPEN_BATCHES = 20
-# Batches of an account in total.
+# Maximum number of batches of an account in total.
 MAX_KEPT_BATCHES = 100
 # Page size of lists of batches.
 BATCHES_PAGE = 100
@@ -94,7 +94,8 @@ class BatchLine:
     line_id: str | None
     """The caller's `id`, if any."""
     text: str = ""
-    """The text. For an image or document: its digest, or offset and length in the part's object."""
+    """The text. For an image or document: its digest, or its offset and length in the bucket object
+    that stores the files of the part."""
     error: LineError | None = None
     content: bytes | None = None
     """Bytes of an image or document; None once they are stored with the part."""

@@ -25,7 +25,7 @@ class BatchWork(Protocol):
     """Maximum size in bytes of a file that a request gives by `path`."""
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise the same error as a prediction if a model cannot answer this kind of batch."""
+        """Raise the error of a prediction call if a model cannot answer this kind of batch."""
 
     def check_sent(self, content: bytes, encoding: str) -> None:
         """Raise an error if a sent file is empty, too large, or clearly of another kind.
@@ -39,7 +39,7 @@ class BatchWork(Protocol):
         """
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether a file is small enough that the request itself splits it into parts.
+        """Return whether a file is small enough to be split into parts during the call itself.
 
         Raises:
             InvalidUpload: the file cannot be read.
@@ -77,7 +77,7 @@ class Ranker(Protocol):
     """Selects the lines that a ranking returns."""
 
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the bytes that a part stores for its answers."""
+        """Return the bytes to store for the answers of one part."""
 
     def chosen(self, batch: Batch, check: Check) -> list[AnsweredLine]:
         """Return the lines that would improve the model most if labelled, the best first."""
@@ -95,7 +95,7 @@ class Tables(Protocol):
         """Store the columns of the input."""
 
     def content(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the bytes that a part stores for its answers."""
+        """Return the bytes to store for the answers of one part."""
 
     def chunks(self, batch: Batch, check: Check) -> Iterator[bytes]:
         """Yield the bytes of the result, made from all answered parts."""

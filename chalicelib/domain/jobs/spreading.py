@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-# Processor time from which work is divided. Each worker has to load its network and the training
-# restarts afterwards, which takes some seconds.
+# Seconds of processor time from which work is divided. Each worker has to load its network, and the
+# training restarts afterwards, which takes some seconds.
 SPREAD_SECONDS = 20.0
-# Processor time of a part: short enough to lose when a worker dies, long enough to be worth a
+# Seconds of processor time of a part: few enough to lose if a worker dies, enough to be worth a
 # start.
 PART_SECONDS = 5.0
 
@@ -24,7 +24,8 @@ class PartWork:
     """Dataset of the items. The computed vectors or features are stored with it."""
     engine: str
     items: Sequence[str]
-    """Texts to embed, or views of images: digest in hexadecimal and view number, as `3f…a0:2`."""
+    """Texts to embed; or views of images, which are the images and their augmented copies. A view
+    is the image's digest in hexadecimal and the number of the view, such as `3f…a0:2`."""
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:

@@ -88,7 +88,7 @@ class Webhook:
     """Why the webhook is disabled, or why the last delivery failed."""
     failures: int = 0
     failing_since: datetime | None = None
-    """When the first of the current failures happened; None without failures."""
+    """When the first delivery of the current series of failures failed; None without failures."""
     resting_until: datetime | None = None
     """No delivery is attempted before this moment."""
     sealed: str = ""

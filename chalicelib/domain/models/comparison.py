@@ -45,9 +45,10 @@ def compare(
 ) -> Comparison | None:
     """Compare two versions by their predictions for the examples that both evaluations contain.
 
-    No prediction comes from a head that was trained on the example. Examples are left out if the
-    older version does not know their current label. With `by_own_labels`, the older version is not
-    blamed for labels that were corrected since its training.
+    No prediction comes from a classifier that was trained on the example. Examples are left out if
+    the older version does not know their current label. With `by_own_labels`, predictions of the
+    older version are compared with the labels at its training, not with labels that were corrected
+    later.
 
     Returns:
         The comparison, older version first; None without two evaluations, or with fewer than
@@ -80,7 +81,7 @@ def why_not_compared(older: Evaluation | None, newer: Evaluation | None) -> str:
 def _pairs(
     older: Sequence[EvaluatedExample], newer: Sequence[EvaluatedExample], by_own_labels: bool
 ) -> list[tuple[bool, bool]]:
-    """Return for each common example whether each version's prediction is right, older first."""
+    """Return for each common example whether the older and the newer version are right."""
     labels = {one.expected for one in older}
     before, after = _by_example(older), _by_example(newer)
     return [
@@ -95,7 +96,7 @@ def _by_example(
 ) -> dict[tuple[int, str | None], EvaluatedExample]:
     """Return the examples by id and label.
 
-    The label is only part of the key if ids repeat, as in multi-label evaluations. Examples whose
+    The label is None in all keys unless ids repeat, as in multi-label evaluations. Examples whose
     keys still repeat are left out.
     """
     repeats = len({one.example_id for one in examples}) < len(examples)

@@ -1,4 +1,4 @@
-"""Predictions for the examples of a model's dataset, by heads that were not trained on them."""
+"""Predictions for the examples of a model's dataset, each by a classifier not trained on it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedExample:
-    """An example, and its prediction by a head that was not trained on it.
+    """An example, and its prediction by a classifier that was not trained on it.
 
     A multi-label image has one entry for each label that it has or that was predicted for it.
     """
@@ -72,7 +72,7 @@ class Evaluation:
 
     examples: Sequence[EvaluatedExample] = ()
     reliability: Sequence[ReliabilityBin] = ()
-    """Calibration in BINS bins, in ascending order of probability."""
+    """Calibration of the predictions: BINS bins, in ascending order of probability."""
 
 
 def reliability(answers: Iterable[tuple[float, bool]]) -> list[ReliabilityBin]:

@@ -144,9 +144,9 @@ class Model:
     attempts: int = 0
     queued_at: datetime | None = None
     is_paid: bool = False
-    """Whether the training waits in the queue lane of paid plans."""
+    """Whether the training waits in the queue of paid plans."""
     turn: int = 0
-    """Number that orders the training in its queue lane; see chalicelib/domain/jobs/turns.py."""
+    """Number that orders the training in its queue; see chalicelib/domain/jobs/turns.py."""
     lease_until: int = 0
     """End of the worker's lease of the run, in milliseconds since 1970."""
     served_seconds: float = 0

@@ -32,8 +32,8 @@ from chalicelib.errors import (
     TooFewExamples,
 )
 
-# Age from which a guard entry without an open model is a leftover. A younger one may belong to a
-# model whose row is not written yet.
+# Age from which a guard entry (`new_guard`) without an open model is stale. A younger one may
+# belong to a model whose row is not written yet.
 GUARD_GRACE_MILLISECONDS = 60_000
 OUT_OF_MEMORY = "the worker ran out of memory"
 _SHOWN_LABELS = 20
@@ -209,9 +209,10 @@ def out_of_attempts(attempts: int, cause: str) -> str:
 
 
 def new_guard(model_id: str, milliseconds: int) -> str:
-    """Return a new guard entry for a training.
+    """Return a new guard entry, which marks a training as open in the rows of dataset and account.
 
-    A dataset with the entry cannot be deleted. An account with it has one more open training.
+    A dataset with a guard entry cannot be deleted. The guard entries of an account count as its
+    open trainings.
     """
     # The random part distinguishes two requests in the same millisecond.
     return f"{model_id}.{milliseconds}.{secrets.token_hex(4)}"

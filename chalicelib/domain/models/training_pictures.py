@@ -64,7 +64,7 @@ class TrainingPictures:
 
 
 class PictureGroups:
-    """Combines the examples that belong to the same image, also if they are in two datasets."""
+    """Combines the examples that belong to the same image of a dataset, for one or two datasets."""
 
     def __init__(self, dataset_type: str) -> None:
         self._type = dataset_type

@@ -27,7 +27,7 @@ class TrainingTexts:
     """For each text, the index of its label in `labels`."""
     example_ids: list[int] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
-    """Id of each dataset and number of its texts, in the order of the texts."""
+    """For each dataset in the order of the texts, its id and the number of its texts."""
     feedback_places: list[int] = field(default_factory=list)
     """Indexes of the feedback texts, ascending."""
     available: int = 0

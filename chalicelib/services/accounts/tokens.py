@@ -1,4 +1,7 @@
-"""Issues, verifies and revokes access and refresh tokens. Spec: Authentication; contract 2."""
+"""Issues, verifies and revokes access and refresh tokens.
+
+Spec: Authentication; contract section 2.
+"""
 
 from __future__ import annotations
 

@@ -188,7 +188,8 @@ class PictureWork:
         """Return a function that predicts a line's image or, for a ranking, judges the image."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
-        # Refused here, the whole part fails; refused below, it would be the error of one line.
+        # If the model is refused here, the whole part fails. Below, it would be the error of one
+        # line.
         self._predictions.check(model, types)
 
         def answer(line: BatchLine, content: bytes) -> AnsweredLine:

@@ -163,7 +163,10 @@ class TraceService:
         return True
 
     def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
-        """Remove vectors from their shards. If one is needed again, it is computed again."""
+        """Remove vectors from the stored objects that contain them.
+
+        A removed vector that another example needs is computed again.
+        """
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         artifacts = self._stores.artifacts

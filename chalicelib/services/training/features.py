@@ -1,9 +1,9 @@
 """Computes features of a dataset's images once, and stores them by digest of the image.
 
-Workers of the queue `embed` compute the parts of an upload in order, one view per image. A training
-loads the existing features and computes the others from the end. So workers and training can work
-on one dataset at the same time. Each group of rows is stored at once, so a training that dies loses
-at most one group.
+Workers of the queue `embed` compute the parts of an upload in order, without augmented copies. A
+training loads the existing features and computes the others from the end. So workers and training
+can work on one dataset at the same time. Each group of rows is stored at once, so a training that
+dies loses at most one group. A row has the features of one view: an image or an augmented copy.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
     Rows = tuple[tuple[int, int], list[Halves]]
 
-# Delegates works under a name. The pair is the fraction of rows that exist before and after them.
+# Delegates works under a name. The pair is the fraction of all rows that exist before and after.
 Delegate = Callable[[str, list[PartWork], tuple[float, float]], None]
-# Called between objects with the existing rows, all rows, and the rows made by this call.
+# Called between objects with the numbers of existing rows, all rows, and rows made by this call.
 Check = Callable[[int, int, int], None]
 # Remaining time of a function at which the next one continues with a part, in seconds.
 RESERVE_SECONDS = 60.0

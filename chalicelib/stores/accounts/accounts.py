@@ -52,7 +52,7 @@ class AccountStore:
     def _read_together(
         self, reads: Mapping[type[TableRow], Mapping[str, str]]
     ) -> dict[type[TableRow], Any]:
-        """Read one row of each table with one consistent BatchGetItem call; some may be missing."""
+        """Read one row of each table with one consistent BatchGetItem call; skip missing rows."""
         tables = {str(row.Meta.table_name): row for row in reads}
         requests = {name: _keys_read(row, reads[row]) for name, row in tables.items()}
         rows: dict[type[TableRow], Any] = {}
@@ -198,7 +198,7 @@ class AccountStore:
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Record an unfinished training; return False if the account has `limit` others."""
+        """Add the guard entry of a training; return False if the account has `limit` others."""
         noted = AccountRow.training
         count = size(noted)
         is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)
@@ -207,7 +207,7 @@ class AccountStore:
         return limit > 0 and try_update(row, [noted.add({entry})], is_allowed)
 
     def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
-        """Remove the records of ended trainings from an account. Idempotent."""
+        """Remove the guard entries of ended trainings from an account. Idempotent."""
         finished = set(entries)
         if not finished:
             return
@@ -216,7 +216,7 @@ class AccountStore:
         try_update(AccountRow(account_id), actions, is_any)
 
     def training(self, account_id: str) -> frozenset[str]:
-        """Return the records of unfinished trainings that `add_training` wrote."""
+        """Return the guard entries of the account's unfinished trainings."""
         row = _row(account_id)
         return frozenset() if row is None else frozenset(row.training or ())
 

@@ -38,7 +38,7 @@ from chalicelib.stores.aws.tables import KeyRow
 
 # Upper bound in seconds of `Retry-After`, which is three times what the first call has taken.
 _LONGEST_PAUSE = 30
-# How much longer the table keeps a row than its response is repeated.
+# How long a row stays in the table after its stored answer is no longer returned.
 _ROW_KEPT = timedelta(hours=1)
 
 

@@ -39,7 +39,8 @@ PATIENCE_SECONDS = 5.0
 SETTLE_SECONDS = (15.0, 10.0, 10.0, 10.0)
 # No call takes longer, so an older token is from a process that died.
 _OLD_SECONDS = 600.0
-# Further tokens stay in their rows until they are old, so that memory is bounded.
+# Maximum number of tokens of finished calls in memory, per row. Further tokens stay in the row
+# until they are old.
 _MOST_OVER = 100
 # Tokens of finished calls that one write removes: few enough to keep a row below 1 KB.
 _TAKEN_AT_ONCE = 10
@@ -68,7 +69,7 @@ class QuotaStore:
         """Count one call, unless the limit is reached.
 
         The kind is PREDICTIONS or EXAMPLES of chalicelib/domain/accounts/usage.py, the month for
-        example `2026-11`. `limit` is the maximum in the month. `token` is the call's name from
+        example `2026-11`. `limit` is the maximum in the month. `token` is the id of the call, from
         `new_token`.
 
         Returns:
@@ -146,7 +147,7 @@ class QuotaStore:
         _note_settlement(*call, GIVEN_BACK if was_counted else NEVER_COUNTED)
 
     def used(self, account_id: str, kind: str, month: str) -> int:
-        """Return how many calls are counted."""
+        """Return how many calls of a kind the account has counted in a month."""
         row = QuotaRow(account_id, period_of(kind, month))
         return int(row.used) if refresh(row) else 0
 

@@ -101,7 +101,7 @@ class Clients:
                 client.close()
 
     def _client(self, service: str, config: Config | None = None, url: str | None = None) -> Any:
-        """Create a client with our timeouts and retries."""
+        """Create a client with the timeouts and retries that all clients of the service have."""
         common = Config(
             # With a fixed name, botocore does not build its long one twice per request.
             user_agent=f"presage/{__version__}",

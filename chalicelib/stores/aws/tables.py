@@ -121,7 +121,7 @@ class OpenDatasetIndex(GlobalSecondaryIndex[Any]):
 
 
 class DatasetTurnIndex(GlobalSecondaryIndex[Any]):
-    """Sparse index of running uploads, by queue lane and turn."""
+    """Sparse index of waiting and running uploads, by queue and turn."""
 
     Meta = _meta(
         index_name="turns", projection=IncludeProjection(["upload_id", "lease_until", "nudged_at"])

@@ -166,7 +166,7 @@ class CorrectionStore:
 
 
 def traces_of(dataset: Dataset) -> Deletion:
-    """Return a job that deletes the data which corrections of a dataset replaced."""
+    """Return the deletion of the data which corrections of a dataset replaced."""
     return deletion_of(dataset.account_id, TRACES, str(dataset.dataset_id), dataset.family)
 
 

@@ -30,9 +30,9 @@ from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.pages import clear_places, delete_places, read_page
 
-# Uploads at the front of a lane that a worker reads to find the next one.
+# Number of uploads at the front of a queue that a worker reads to find the next one.
 FRONT = 100
-# Waiting uploads of a lane that one sweep announces again.
+# Maximum number of waiting uploads of a queue whose messages one sweep sends again.
 ANNOUNCED_AT_ONCE = 500
 # Marks a new dataset whose call has not finished, so that the sweep deletes it if the call died.
 _UNFINISHED = (DatasetRow.open == DELETION_PENDING) & (DatasetRow.status == UPLOADING)
@@ -116,7 +116,7 @@ class DatasetStore:
     def find_deleted(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Return a dataset that is being deleted, or None."""
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
-        # A restored row has the status alone.
+        # A row that was restored from a backup has only the status.
         is_deleted = row is not None and DELETION_PENDING in (row.open, row.status)
         return load_dataset(row) if row and is_deleted else None
 
@@ -141,9 +141,9 @@ class DatasetStore:
         return sorted((load_dataset(row) for row in rows), key=lambda found: found.dataset_id)
 
     def page(self, account_id: str, family: str, offset: int, count: int) -> list[Dataset]:
-        """Return `count` datasets from position `offset` of the list, sorted by id.
+        """Return `count` datasets from position `offset` of an account's list, sorted by id.
 
-        Unfinished ones are among them.
+        The list includes datasets whose creating call is not finished.
         """
         now = to_milliseconds(self._clock())
         return [
@@ -271,7 +271,7 @@ class DatasetStore:
         return int(row.lease_until)
 
     def queued_uploads(self, lane: str) -> list[QueuedUpload]:
-        """Return the first waiting and running uploads of a queue lane, in order of turn."""
+        """Return the first waiting and running uploads of a queue, in order of turn."""
         rows = DatasetRow.turn_index.query(lane, limit=FRONT)
         return [_load_queued(row) for row in rows]
 
@@ -295,7 +295,7 @@ class DatasetStore:
         does not return the same upload.
 
         Args:
-            lanes: queue lanes to search.
+            lanes: names of the queues to search.
             dead_before: uploads whose worker died are returned if their last message was sent
                 before this time, in milliseconds since 1970.
             announced_before: like `dead_before`, for uploads that no worker has started. Their

@@ -20,7 +20,7 @@ from chalicelib.stores.aws.errors import try_update
 from chalicelib.stores.aws.rows import find_row
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow
 
-# Rows that a page may count before noting its start is worth a write.
+# Number of rows before a page from which it is worth a write to store the page's start.
 SPACING = 100
 # All notes are in one row, which may have 400 kB.
 _MOST_NOTES = 1_000

@@ -1,4 +1,4 @@
-"""Finds examples by id: the labels that one may have, and its place in a sequence.
+"""Finds examples by id: the labels that an example may have, and its chunk in a sequence.
 
 Within a sequence, ids are in ascending order.
 """
@@ -58,11 +58,11 @@ class ExampleSearch:
         return found
 
     def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
-        """Return the chunk whose range of ids includes each example, which need not exist.
+        """Return for each sought example the only chunk that can contain it.
 
         Returns:
             For each sought example, the position of the chunk's first example, and the chunk.
-                Examples of empty sequences are left out.
+            Examples of empty sequences are left out.
         """
         blocks = self._blocks(sought)
         left = {one: (0, len(blocks[one.sequence]) - 1) for one in sought if one.count > 0}

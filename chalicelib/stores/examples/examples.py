@@ -31,7 +31,7 @@ MAX_BODY_BYTES = 300_000
 # BatchGetItem accepts no more keys.
 _BATCH_KEYS = 100
 Item = TypeVar("Item")
-# With this many chunks they are written in parallel, because a batch write has no conditions.
+# From this number on, chunks are written in parallel, because a batch write has no conditions.
 _MANY_CHUNKS = 50
 _WRITES_AT_ONCE = 10
 _KEPT_LAYOUTS = 2_000
@@ -216,7 +216,7 @@ class ExampleStore:
         _delete_rows(sequence.key for sequence in sequences)
 
     def delete_notes(self, dataset_id: int) -> None:
-        """Delete what `ExamplePlaces`, `TraceStore` and `CorrectionReceipts` have stored."""
+        """Delete a dataset's rows of `ExamplePlaces`, `TraceStore` and `CorrectionReceipts`."""
         _delete_rows(key(dataset_id) for key in (places_key, traces_key, corrections_key))
 
     def _all_blocks(

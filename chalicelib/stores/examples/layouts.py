@@ -82,7 +82,7 @@ class ChunkLayout:
             start += taken
 
     def dump(self) -> bytes:
-        """Return the bytes that a row stores."""
+        """Return the layout as the bytes that a row stores."""
         members = {
             "chunks": self.chunks,
             "next": self.next,

@@ -28,7 +28,7 @@ from chalicelib.stores.aws.tables import UploadFormRow
 # The only content type that a form accepts; the format is detected from the bytes.
 CONTENT_TYPE = "application/octet-stream"
 ALREADY_USED = "The upload was used already; send the file again with a new one."
-# How much longer the table keeps a row than its form is valid.
+# How long a row stays in the table after its form has expired.
 _KEPT_SECONDS = 24 * 3600
 _GONE = ("NoSuchKey", "404", "PreconditionFailed", "412")
 

@@ -47,7 +47,7 @@ class BatchFiles:
         return content
 
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
-        """Write the lines of a part. Before them, write all their files as one object.
+        """Write the files of a part as one object, then the lines of the part.
 
         Parts are numbered from 0. The lines are read one at a time, so at most one file is in
         memory.

@@ -30,7 +30,7 @@ from chalicelib.stores.aws.tables import AccountRow, UploadFormRow
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.models.sizes import VersionSizes
 
-# Unused upload forms that an account may have.
+# Maximum number of unused upload forms of an account.
 MAX_FORMS = 20
 # Attempts to change the row: each fails only because another change came first.
 _TRIES = 20
@@ -308,7 +308,7 @@ class CapacityStore:
 
 
 def _changed(more_bytes: int) -> list[Action]:
-    """Return the changes that add bytes to the sum, and 1 to its version, which recounts check."""
+    """Return the changes that add bytes to an account's sum, and 1 to the version of the sum."""
     actions: list[Action] = [AccountRow.room_version.add(1)]
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
 

@@ -1,9 +1,9 @@
 """Assigns turns to uploads and trainings, and runs their queues (see domain/jobs/turns.py).
 
-The counter of a lane has the turn of the job that started last. The counter of an account has the
-turn of its newest job. A new job gets the turn after that of its account's newest job, but at least
-the turn of the lane. So if an account sends a hundred jobs at once, only the first of them runs
-before jobs of other accounts.
+A lane is the queue of one kind of job and plan tier. The counter of a lane has the turn of the job
+that started last. The counter of an account has the turn of its newest job. A new job gets the turn
+after that of its account's newest job, but at least the turn of the lane. So if an account sends a
+hundred jobs at once, only the first of them runs before jobs of other accounts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
 
 @translate_errors
 class TurnStore:
-    """Assigns jobs their turns, the positions at which they start in a queue lane."""
+    """Assigns jobs their turns: the numbers in whose order they start within a lane."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()

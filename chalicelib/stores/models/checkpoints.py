@@ -31,9 +31,9 @@ class RunStart:
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
     def of_unguarded(self, dataset: Dataset) -> Dataset:
-        """Return a dataset as it was when the run began, or as it is now if it was corrected since.
+        """Return an unguarded dataset as of the beginning of the run, or as it is now if corrected.
 
-        Without a guard entry, the chunks that the correction replaced may have been deleted.
+        Without a guard entry, the chunks that a correction replaced may have been deleted.
         """
         same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
         return self.of(dataset) if same else dataset

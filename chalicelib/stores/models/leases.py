@@ -155,7 +155,7 @@ class ModelLeases:
 
         Args:
             model: the run, whose lease this worker holds.
-            turn: new turn of the run in its queue lane.
+            turn: number that orders the run in its queue.
             served_seconds: time that workers have spent on the run.
             pause_seconds: time in which no worker may resume the run, because its parts are being
                 computed.

@@ -29,9 +29,9 @@ from chalicelib.stores.aws.rows import find_row, load, refresh
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.serving import row_versions
 
-# Trainings at the front of a lane that a worker reads to find the next one.
+# Number of trainings at the front of a queue that a worker reads to find the next one.
 FRONT = 50
-# Waiting trainings of a lane that one sweep announces again.
+# Maximum number of waiting trainings of a queue whose messages one sweep sends again.
 ANNOUNCED_AT_ONCE = 500
 _HIDDEN = ModelRow.deleted == True  # noqa: E712 - a PynamoDB condition
 # True of a new hidden row until SweepService starts to delete it.
@@ -260,7 +260,7 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Store now as the sending time of the message in each row that meets a condition.
+        """Store the present time as that of the last message in each row that meets a condition.
 
         Returns:
             The models of these rows.

@@ -69,7 +69,10 @@ class UserTextStore:
         self._artifacts.put_json(_unlabelled_key(model), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
-        """Return a key prefix for vectors of the current run's unlabelled texts, and the texts.
+        """Return the unlabelled texts of a model's current run, and where their vectors are stored.
+
+        Returns:
+            The prefix of the bucket keys of the vectors, and the texts.
 
         Raises:
             TrainingFailed: the texts are deleted.
