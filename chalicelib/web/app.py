@@ -49,7 +49,7 @@ class PresageApp(Chalice):
     @property
     def current_request(self) -> Request | None:
         """Return the request that this thread handles."""
-        # Chalice's own attribute is shared by all threads of the local front.
+        # Chalice's own attribute is shared by all threads of the local server.
         return getattr(self._per_thread, "request", None)
 
     @current_request.setter

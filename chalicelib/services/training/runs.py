@@ -350,7 +350,7 @@ class TrainingRunService:
 
 
 class _RunControl:
-    """Reports the progress of a run at most every few seconds, and decides when it must stop."""
+    """Reports the progress of a run at most every REPORT_SECONDS, and decides when it must stop."""
 
     def __init__(
         self,

@@ -252,7 +252,10 @@ class TextLearner:
         return of_unlabelled
 
     def _unlabelled_texts(self, model: Model) -> tuple[int | str, list[str]] | None:
-        """Return dataset id or key prefix of the vectors, and the unlabelled texts; or None."""
+        """Return the unlabelled texts of the request with the owner of their vectors, or None.
+
+        The owner is a dataset id, or a key prefix in the bucket.
+        """
         if model.request.unlabelled_upload:
             return self._user_texts.unlabelled(model)
         found = self._examples.unlabelled_dataset(model)

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 # A receiver answers this to say that it will never accept events again.
 _GONE = 410
-# A delivery that takes at least this long holds its account's place for the same time again.
+# A delivery that takes at least this many seconds counts as running for the same time after its
+# end.
 SLOW_SECONDS = 2.0
 
 
