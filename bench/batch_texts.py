@@ -205,12 +205,12 @@ def _own(stack: LocalStack) -> list[tuple[str, int]]:
 
 
 def _largest(stack: LocalStack) -> float:
-    """Return the largest peak memory of these processes, in MB."""
+    """Return the largest peak memory of any process of a stack except its emulator, in MB."""
     return max(peak_bytes(pid) for _, pid in _own(stack)) / 1e6
 
 
 def _processor(stack: LocalStack) -> float:
-    """Return the processor seconds of these processes and their children."""
+    """Return the processor seconds of a stack's processes (not its emulator) and their children."""
     total = 0
     for _, pid in _own(stack):
         fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()

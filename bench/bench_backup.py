@@ -1,9 +1,9 @@
 """Backup at scale: 100,000 texts and 50 models are dumped, restored elsewhere, and compared.
 
-Run: python -m bench.bench_backup [--texts N --models N]. It starts two local stacks of its
-own, fills the first
-over HTTP, and moves everything to the second by the command of infra/backup.py. Every row and
-every object is compared byte for byte. A last dump is made while callers keep writing.
+Run: python -m bench.bench_backup [--texts N --models N]. It starts two local stacks, fills the
+first one over HTTP, and moves all of its data to the second one with the command of
+infra/backup.py. Every row and every object is compared byte for byte. A last dump is made while
+callers keep writing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def run(stack: LocalStack, *arguments: str) -> Run:
     """Run `python -m infra.backup` for a stack; it must succeed.
 
     Raises:
-        RuntimeError: it failed; the text holds what it said.
+        RuntimeError: it failed; the message has its output.
     """
     environment = {**os.environ, "PRESAGE_STATE_DIR": str(stack.state.folder)}
     command = [sys.executable, "-m", "infra.backup", *arguments]

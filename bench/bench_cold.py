@@ -1,10 +1,10 @@
 """Cold starts of the packaged functions: fresh processes of this Python, with the zip alone.
 
-Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. Builds nothing;
-starts a local stack for tables and bucket, trains models there, and asks them once from each fresh
-process: with model files on its disk, and with an empty disk and a bucket of 100 MB/s. Then
+Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. Builds nothing; starts
+a local stack for tables and bucket, trains models there, and makes one prediction with them in each
+fresh process: with model files on its disk, and with an empty disk and a bucket of 100 MB/s. Then
 compares what a call for a record costs in the function of all routes and in that of the records.
-The best and the median of all runs are printed; the bars hold for the median.
+The best and the median of all runs are printed; the bars are for the median.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ MODULES = (
     *("botocore", "pynamodb", "python_multipart", "yaml", "chalicelib.container"),
     "chalicelib.workers",
 )
-"""What a function may import at any time."""
+"""Modules that a function may import at any time."""
 _IMPORT = """
 import json, sys, time
 sys.path.insert(0, {tree!r})
@@ -178,7 +178,7 @@ def measure_import(package: Package, runs: int = RUNS) -> list[list[float]]:
 
 
 class Stack:
-    """A local stack with models of both profiles, and the requests that ask them.
+    """A local stack with models of both profiles, and the requests for predictions with them.
 
     Args:
         stack: a running local stack.

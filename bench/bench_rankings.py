@@ -1,10 +1,10 @@
 """Compares the accuracy after labelling ranked examples with that after labelling random ones.
 
 Run with `make bench-rankings` or `python -m bench.bench_rankings [--data FOLDER] [--only NAME]
-[--draws 5] [--examples N]`. Start with 5 random examples a label; add 100 from the rest of the
-training part, chosen by the ranking or at random; train again; measure on the public test part.
-Vectors are cached in build/bench, so a second run only trains. Prints a table, writes
-build/bench/rankings.json, and fails if a bar is missed.
+[--draws 5] [--examples N]`. It trains on 5 random examples of each label. Then it adds 100 examples
+from the rest of the training part, chosen by the ranking or at random, trains again, and measures
+the accuracy on the public test part. Vectors are cached in build/bench, so a second run only
+trains. Prints a table, writes build/bench/rankings.json, and fails if a bar is missed.
 """
 
 from __future__ import annotations

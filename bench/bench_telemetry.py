@@ -1,4 +1,4 @@
-"""Measures what disabled metrics and traces cost: processor time of the HTTP front.
+"""Measures what disabled metrics and traces cost: processor time of the HTTP server process.
 
 Run with `make bench-telemetry` or `python -m bench.bench_telemetry [--calls N] [--runs N]`. Two
 local stacks answer the same predictions in turn, one of them without the hooks
@@ -34,7 +34,7 @@ print(sum(name.startswith({PACKAGES}) for name in sys.modules))
 
 
 def processor_seconds(stack: LocalStack) -> float:
-    """Return the processor time that the front has used so far, in seconds."""
+    """Return the processor time that the HTTP server process has used so far, in seconds."""
     fields = Path(f"/proc/{stack.processes['front']}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

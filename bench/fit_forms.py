@@ -63,7 +63,8 @@ from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.formats.documents import open_document
 
 PENALTY, ROUNDS = 10.0, 30
-"""Factor of the penalty on squared weights of standardised inputs, and steps of Newton's method."""
+"""Factor of the penalty on squared weights of standardised inputs, and number of steps of Newton's
+method."""
 SIGNS = {
     "preparation": 1, "rivalry": -1, "misread": -1, "hasTextBelow": -1, "consensus": 1,
     "isJoined": -1, "fit": 1, "keyScore": 1,

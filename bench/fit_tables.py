@@ -42,7 +42,8 @@ IMAGES = 6
 RIGHT, RIGHT_CELLS = 0.95, 0.9
 """Adjacency F1, and F1 of cells, from which a structure counts as correct."""
 PENALTY, ROUNDS = 3.0, 40
-"""Factor of the penalty on squared weights of standardised inputs, and steps of Newton's method."""
+"""Factor of the penalty on squared weights of standardised inputs, and number of steps of Newton's
+method."""
 SIGNS = {
     "joinedColumns": -1, "joinedRows": -1, "rhythm": -1, "cutByRules": -1, "wordy": -1,
     "leftOut": -1, "agreement": 1,
@@ -70,7 +71,7 @@ class Case:
 
 
 def read_cases(reader: Reader) -> Iterator[Case]:
-    """Yield the structures that are proposed on generated pages."""
+    """Yield the structures that are proposed for the tables on generated pages."""
     for number, family in enumerate(EVERY):
         say(f"{number + 1} of {len(EVERY)}: {family}")
         for seed in FITTED:
@@ -84,7 +85,7 @@ def read_cases(reader: Reader) -> Iterator[Case]:
 def page_cases(
     reader: Reader, page: ReadPage, drawn: TablePage, names: tuple[str, str]
 ) -> Iterator[Case]:
-    """Yield the structures that are proposed on one page."""
+    """Yield the structures that are proposed for the table on one page."""
     seen: list[Structure] = []
 
     def remember(structure: Structure) -> float:
@@ -158,7 +159,7 @@ def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
 def _fit_inputs(
     rows: np.ndarray, right: np.ndarray, counts: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return bias and weights for some of the inputs."""
+    """Return bias and weights of a fit that uses only some of the inputs."""
     scale = rows.std(axis=0) + 1e-9
     inputs = np.hstack((np.ones((len(rows), 1)), rows / scale))
     penalty = PENALTY * np.eye(inputs.shape[1])

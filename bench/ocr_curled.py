@@ -1,4 +1,4 @@
-"""Measures the task text on pages that are bent, dark or small, made from the drawn A4 pages."""
+"""Measures the task text on pages that are bent, dark, pale or small, made from drawn A4 pages."""
 
 from __future__ import annotations
 

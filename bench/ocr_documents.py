@@ -1,4 +1,4 @@
-"""Measures the task form on documents of their issuers, with the shipped templates.
+"""Measures the task form on original documents of issuers, with the shipped templates.
 
 Files are read as by the service: the text layer if it is reliable, otherwise pixels. `--plot` draws
 correct values green, wrong ones red, and keys whose value was missed orange.
@@ -105,7 +105,7 @@ def _pages(reader: Reader, sample: DocumentSample) -> list[ReadPage]:
 def answered_fields(
     reader: Reader, sample: DocumentSample, pages: Iterable[ReadPage]
 ) -> list[tuple[int, FormField]]:
-    """Return the fields that the service would answer, each with the number of its page."""
+    """Return the fields that the service would return, each with the number of its page."""
     request = OcrRequest(FORM, sample.template)
     tools = Tools(reader.engine, reader.structure)
     found = [

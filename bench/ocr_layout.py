@@ -55,7 +55,7 @@ def bench_layout(bench: Bench) -> None:
 
 
 def _words(reader: Reader, page: DrawnPage) -> Tally:
-    """Compare words; accents count, case does not."""
+    """Count the words that were read correctly on a page; accents count, case does not."""
     (read,) = reader.pages(page.content)
     return count_words(page.texts, [run.text for run in reader.runs(read)])
 

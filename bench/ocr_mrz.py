@@ -1,7 +1,7 @@
 """Measures the task form on passports and cards whose machine-readable zone was drawn in OCR-B.
 
-The font is the Debian package fonts-ocr-b, installed or unpacked into build/fonts. Without it the
-section prints this, and its bars are missed.
+The font is in the Debian package fonts-ocr-b, which is installed or unpacked into build/fonts.
+Without the font, the section says so, and its bars are missed.
 """
 
 from __future__ import annotations

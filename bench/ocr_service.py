@@ -1,4 +1,4 @@
-"""Measures OCR over HTTP on a separate local stack: times, and the memory of the HTTP front."""
+"""Measures OCR over HTTP on a separate local stack: times, and memory of the server process."""
 
 from __future__ import annotations
 

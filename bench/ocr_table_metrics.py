@@ -124,7 +124,10 @@ def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
 
 
 def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]:
-    """Return counts of the values that must be equal."""
+    """Return how often each row, column, spans and text occur together among the cells.
+
+    Rows and columns count from the first ones of the table.
+    """
     kept = list(cells)
     top = min((cell.row for cell in kept), default=0)
     left = min((cell.column for cell in kept), default=0)
