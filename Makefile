@@ -24,7 +24,7 @@ ARGS ?=
 BEFORE := af96b00b
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills clocks turns growth histories bench-backup bench-restarts bench-turns bench-versions bench-runtime bench-telemetry bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills clocks turns growth histories bench-backup bench-restarts bench-turns bench-versions bench-runtime bench-telemetry bench-batches bench-rankings bench-client bench-cold bench-http bench-warm bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -195,6 +195,9 @@ bench-rankings: $(INSTALLED) fast-models ## measure the gain of ranked labels ov
 
 bench-http: $(INSTALLED) fast-models ## measure latency, throughput, metering and uploads over HTTP
 	@$(BIN)/python -m bench.bench_http --data $(DATA) $(ARGS)
+
+bench-warm: $(INSTALLED) fast-models ## compare warm predictions of HEAD with those of another commit: make bench-warm BASE=<commit>
+	@$(BIN)/python -m bench.bench_warm $(or $(BASE),$(error BASE=<commit> is needed)) $(ARGS)
 
 bench-client: $(INSTALLED) fast-models ## measure the client: import time, size, one call, memory of a 500 MB upload
 	@$(BIN)/python -m bench.bench_client $(ARGS)
