@@ -200,13 +200,13 @@ class _EnvironmentReader:
         return int(self.number(name, default, most))
 
     def number(self, name: str, default: float, most: float = math.inf) -> float:
-        """Return the number in a variable, which must be from 0 to `most`."""
+        """Return the number in a variable, which must be finite and from 0 to `most`."""
         text = self._environment.get(name) or str(default)
         try:
             value = float(text)
         except ValueError:
             value = -1.0
-        if not 0 <= value <= most:
+        if not 0 <= value <= most or value == math.inf:
             limit = "up" if most == math.inf else f"to {most}"
             self._problems.append(f"{name} must be a number from 0 {limit}, not {text!r}")
             return default

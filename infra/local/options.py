@@ -15,11 +15,28 @@ from infra.local.http.public import PublicAddress, WrongAddress, read_public_add
 MOTO, LOCALSTACK, AWS = "moto", "localstack", "aws"
 # Default address of LocalStack; AWS_ENDPOINT_URL overrides it.
 LOCALSTACK_URL = "http://127.0.0.1:4566"
+
+
+def _port(text: str) -> int:
+    return int(_at_most(int(text), 65_535))
+
+
+def _seconds(text: str) -> float:
+    return _at_most(float(text), 604_800)  # a week
+
+
+def _at_most(value: float, most: int) -> float:
+    """Return a number; refuse negative and larger ones, and what is none."""
+    if not 0 <= value <= most:
+        raise argparse.ArgumentTypeError(f"{value} is not a number from 0 to {most:,}")
+    return value
+
+
 _NUMBERS = (
-    ("--port", int, "PRESAGE_PORT", "8000", "port of the service"),
-    ("--aws-port", int, "PRESAGE_AWS_PORT", "4566", "port of the emulated AWS"),
-    ("--sweep-seconds", float, "PRESAGE_SWEEP_SECONDS", "5", "seconds between two sweeps"),
-    ("--save-seconds", float, "PRESAGE_SAVE_SECONDS", "60", "seconds until a change is saved"),
+    ("--port", _port, "PRESAGE_PORT", "8000", "port of the service"),
+    ("--aws-port", _port, "PRESAGE_AWS_PORT", "4566", "port of the emulated AWS"),
+    ("--sweep-seconds", _seconds, "PRESAGE_SWEEP_SECONDS", "5", "seconds between two sweeps"),
+    ("--save-seconds", _seconds, "PRESAGE_SAVE_SECONDS", "60", "seconds until a change is saved"),
     (
         "--visibility-seconds",
         int,
@@ -29,14 +46,14 @@ _NUMBERS = (
     ),
     (
         "--metrics-port",
-        int,
+        _port,
         "PRESAGE_METRICS_PORT",
         "0",
         "port of /metrics for Prometheus; 0: none",
     ),
     (
         "--drain-seconds",
-        float,
+        _seconds,
         "PRESAGE_DRAIN_SECONDS",
         "2.5",
         "seconds that calls have to end when the service stops",

@@ -111,6 +111,24 @@ def test_workers_step_back_for_the_front(fresh):
     assert parse([], {}).niceness == 10
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("PRESAGE_PORT", "65536"),
+        ("PRESAGE_METRICS_PORT", "-1"),
+        ("PRESAGE_SWEEP_SECONDS", "nan"),
+        ("PRESAGE_SAVE_SECONDS", "inf"),
+        ("PRESAGE_DRAIN_SECONDS", "-1"),
+    ],
+)
+def test_ports_and_times_out_of_range_are_refused(variable, value, capsys):
+    """A number that no socket or clock takes is refused with its limits, not with a traceback."""
+    with pytest.raises(SystemExit):
+        parse([], {variable: value})
+
+    assert "is not a number from 0 to " in capsys.readouterr().err
+
+
 def niceness(pid):
     """Read how far a process steps back."""
     return os.getpriority(os.PRIO_PROCESS, pid)

@@ -100,6 +100,14 @@ def test_kept_versions_fit_into_a_row(template: dict[str, Any]) -> None:
             Settings.from_environment({variable: wrong})
 
 
+@pytest.mark.parametrize("wrong", ["inf", "-inf", "nan", "1e999", "-1", "many"])
+@pytest.mark.parametrize("variable", ["PRESAGE_THREADS", "PRESAGE_RATE_FACTOR"])
+def test_settings_that_are_no_finite_numbers_are_refused(variable: str, wrong: str) -> None:
+    """Whole and other numbers are refused by name, also those that Python reads as infinite."""
+    with pytest.raises(SettingsError, match=f"{variable} must be a number from 0 up, not"):
+        Settings.from_environment({variable: wrong})
+
+
 def test_no_role_is_shared_or_wide(template: dict[str, Any]) -> None:
     """Each statement names one resource; wildcards only follow a bucket prefix."""
     roles = [r for r in template["Resources"].values() if r["Type"] == "AWS::IAM::Role"]
