@@ -11,7 +11,7 @@ STRING_ID = re.compile(r"[A-Z2-7]{26}")
 
 
 def new_string_id() -> str:
-    """Return the unpadded Base32 of 16 random bytes."""
+    """Return a new random string id: the unpadded Base32 of 16 random bytes."""
     return _encode(secrets.token_bytes(16))
 
 

@@ -124,7 +124,7 @@ def object_id() -> str:
 
 
 def object_number() -> int | None:
-    """Return the integer id that the idempotency key reserved; None without a key."""
+    """Return the integer id that is reserved for the call's new object; None without a key."""
     call = _CALL.get()
     return None if call is None else call.number or None
 

@@ -41,7 +41,7 @@ class OcrRequest:
     template: FormTemplate | None = None
     """The keys and header cells to find. Set only for the task FORM."""
     links_tables: bool = False
-    """Whether the parts of a table that spans several pages are returned as one table."""
+    """Whether the parts of a table on several pages get one table number and consecutive rows."""
     alphabet: str = DOCUMENTED
     """One of ALPHABETS: the characters that recognised text may have."""
     layout: bool = False

@@ -170,9 +170,10 @@ class AdjustmentService:
         return replace(wanted, source=replace(source, uploaded=uploaded))
 
     def _check_dataset(self, model: Model) -> None:
-        """Raise an error while the model's dataset, or what was removed from it, is being deleted.
+        """Raise an error if a deletion is running that an adjustment of the model would delay.
 
-        The deletion waits for adjustments, so further ones could delay it without end.
+        That is the deletion of the model's dataset, or of examples removed from it. It waits until
+        no adjustment of the model runs, so new adjustments could delay it without end.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
@@ -197,7 +198,7 @@ class AdjustmentService:
         wanted: AdjustmentRequest,
         seconds: float,
     ) -> tuple[UserTexts, int]:
-        """Return the checked texts of a request, and how many of them, at the end, are feedback."""
+        """Return the request's checked texts, feedback texts last, and how many are feedback."""
         trained = self._load(model)
         rows = self._read(account, wanted.source, trained.labels, seconds)
         feedback = self._feedback(model, trained.labels, rows) if wanted.with_feedback else []

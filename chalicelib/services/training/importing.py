@@ -134,7 +134,9 @@ class ImportService:
         ).model
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Read an import's archive, and check its predictions against its sample answers.
+        """Read a model from an import's archive, and check that it predicts what the archive says.
+
+        The archive has sample inputs, with the answers that the exporting installation gave.
 
         Raises:
             TrainingFailed: the archive cannot be imported; the message says why.
@@ -173,7 +175,9 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Predict the sample inputs of an archive; raise an error if the answers differ too much.
+        """Predict an archive's sample inputs; raise an error if the answers differ from its own.
+
+        Small differences are allowed.
 
         Returns:
             The largest difference from the answers in the archive.

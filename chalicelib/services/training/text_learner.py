@@ -335,7 +335,7 @@ class TextLearner:
     def _finish_parts(
         self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress
     ) -> None:
-        """Embed the texts that no worker has embedded, if the training needs them all."""
+        """Embed an upload's waiting parts, if the training needs all texts and all encoders."""
         of_parts = encoder_names(dataset.language, None)
         # A part gets vectors of all encoders of the queue, which this training may not need.
         if texts.available or not set(of_parts) <= set(profile.encoders):

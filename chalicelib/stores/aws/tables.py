@@ -79,7 +79,7 @@ class ApiKeyRow(TableRow):
 
 
 class CounterRow(TableRow):
-    """The last integer id of each kind, and the last turn of each queue lane and account.
+    """The last integer id of each kind of object, and the last turn of each queue and account.
 
     `places#1#language` has start positions of pages in account 1's list of language datasets.
     `waiting#trainings` has the result and time of the last count of waiting trainings.

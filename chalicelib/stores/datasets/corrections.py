@@ -166,7 +166,7 @@ class CorrectionStore:
 
 
 def traces_of(dataset: Dataset) -> Deletion:
-    """Return the deletion of the data which corrections of a dataset replaced."""
+    """Return a deletion record for the data that corrections of a dataset replaced."""
     return deletion_of(dataset.account_id, TRACES, str(dataset.dataset_id), dataset.family)
 
 
@@ -338,7 +338,11 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Yield the labels that may contain an example: the noted ones, or all if none are noted."""
+    """Yield the labels that may contain an example: those in `noted`.
+
+    If `noted` has no label of the dataset, and the dataset is older than the store of these notes,
+    all labels of the dataset.
+    """
     # Datasets of older versions have no noted places, so any label may have it.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()

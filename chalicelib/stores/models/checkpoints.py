@@ -31,9 +31,10 @@ class RunStart:
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
     def of_unguarded(self, dataset: Dataset) -> Dataset:
-        """Return an unguarded dataset as of the beginning of the run, or as it is now if corrected.
+        """Return a dataset without guard entry as at the run's start, or as now if corrected since.
 
-        Without a guard entry, the chunks that a correction replaced may have been deleted.
+        Chunks that a correction replaced may have been deleted, because no guard entry protects
+        them.
         """
         same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
         return self.of(dataset) if same else dataset
