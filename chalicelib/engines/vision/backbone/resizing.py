@@ -32,7 +32,7 @@ class Augmentation:
     """A view of an image: the part that is shown, whether it is mirrored, and colour changes."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
-    """Left, top, right, bottom as fractions of width and height."""
+    """Left, top, right and bottom of the shown part, as fractions of the image's sides."""
     is_flipped: bool = False
     """Whether left and right are exchanged."""
     brightness: float = 1.0

@@ -1,4 +1,4 @@
-"""A trained model of type image: embedding, whitening, softmax head and temperature."""
+"""A trained model of type image: it classifies whitened embeddings by softmax."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ImageParameters:
     whitening: npt.NDArray[np.int16]
     """Whitening matrix, upper triangular, int16, shape (1280, 1280)."""
     weights: Singles
-    """Weights of the head, one column for each label of `present`, float32, (1280, known)."""
+    """Weights of the head, float32, shape (1280, known); column i is for label `present[i]`."""
     biases: Singles
     """Biases of the head, float32, shape (known,)."""
     temperature: float
@@ -108,7 +108,7 @@ class TrainedImage:
         return self.judgement(self._embedding(image))
 
     def judgement(self, embedding: Floats) -> Judgement:
-        """Return the same as `judge`, for the embedding of an image, shape (1280,)."""
+        """Judge an image, like `judge`, given its embedding, shape (1280,)."""
         whitened = self._whitened(embedding)
         logits = self._logits(whitened)
         shares = self._shares(logits)
@@ -124,7 +124,7 @@ class TrainedImage:
         )
 
     def probabilities(self, embedding: Floats) -> Doubles:
-        """Return the probabilities for an embedding, (1280,): float64, shape (labels,), sum 1."""
+        """Return the probability of each label, float64, (labels,), for an embedding, (1280,)."""
         return self._shares(self._logits(self._whitened(embedding)))
 
     def _embedding(self, image: Picture) -> Floats:

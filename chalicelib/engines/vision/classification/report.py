@@ -91,14 +91,21 @@ class ImageFolds:
     """True label of each image, as an index of the labels that have images, int, shape (n,)."""
 
     def calibration_error(self, temperature: float) -> float | None:
-        """Return the mean difference of probability and accuracy, 0 to 1; None without images."""
+        """Return the mean difference between probability and accuracy; None without images."""
         if not len(self.truth):
             return None
         shares = probabilities(self.logits, temperature)
         return round(metrics.calibration_error(shares, self.truth), 6)
 
     def card_metrics(self, last: dict[str, Any], tests: int, temperature: float) -> dict[str, Any]:
-        """Return the metrics of the card."""
+        """Return accuracies and Brier score for the card.
+
+        Args:
+            last: learning curve record of the last epoch, which has the accuracy on held-out
+              images.
+            tests: number of held-out images.
+            temperature: divisor of the logits.
+        """
         shares = probabilities(self.logits, temperature)
         hits = int((self.logits.argmax(axis=1) == self.truth).sum()) if len(self.truth) else 0
         return {
@@ -108,16 +115,16 @@ class ImageFolds:
         }
 
     def thresholds(self, shares: Floats) -> list[dict[str, Any]]:
-        """Return the card's thresholds for target precisions."""
+        """Return the card's probability thresholds, one record for each target precision."""
         return target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == self.truth)
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's advice."""
+        """Return the card's advice on how to improve the model; `names` are the label names."""
         return single_label_advice(names, self.truth, self.logits.argmax(axis=1))
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Return the fitted temperature; smoothing avoids extremes if nearly all is correct."""
+    """Return the temperature fitted to the folds; smoothed, because few errors make it extreme."""
     # Rule of succession: after n correct predictions, the next is wrong with probability 1 / (n +
     # 2).
     smoothing = 1.0 / (len(folds.truth) + 2)

@@ -95,7 +95,7 @@ class SoftmaxHeadSpec:
 
 
 class ImageTraining(LinearHeadTraining):
-    """A `VisionTraining` of type image: embeddings, whitening, softmax head, temperature."""
+    """A `VisionTraining` of type image; it trains a softmax head on whitened embeddings."""
 
     def make_spec(self, targets: ImageTargets) -> SoftmaxHeadSpec:
         """Return the definition of the softmax head."""

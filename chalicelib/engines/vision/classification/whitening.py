@@ -61,7 +61,7 @@ class Whitening:
 
 
 def fit_whitening(embeddings: Floats, labels: Ints) -> Whitening:
-    """Fit the whitening; if no label has two rows, only centre the rows.
+    """Fit the whitening to embeddings; if no label has two rows, only centre them.
 
     Args:
         embeddings: embeddings of the training part, shape (rows, dims), at most 2**20 rows.

@@ -20,20 +20,20 @@ class Rules:
     is_tiled: bool
     """Whether tiles of the image are also used as views."""
     radius: float
-    """Distance from a box's centre, in cells, within which cells are trained to predict the box."""
+    """Distance from a box's centre, in cells, within which a cell must learn to predict the box."""
     least_share: float
-    """Fraction of a box that must be visible in a view for the box to be used in training."""
+    """Fraction of a box's area that a view must show for the box to be used in training."""
     most_overlap: float
     """Largest intersection over union of two returned boxes of the same label."""
     decay: float | None
-    """How fast scores decrease with the overlap with a better box; None in older models."""
+    """Constant of Soft-NMS; a smaller one lowers overlapping scores more. None in older models."""
     most_boxes: int
     """Maximum number of boxes returned for an image."""
     views_an_epoch: int
     """Number of views of each image in one epoch."""
     has_crops: bool
     """Whether detected boxes can be cropped and classified again (second look)."""
-    # Not with tiles, which overlap, so that every part is already in several views.
+    # Tiled images are not mirrored: their tiles overlap, so every part is already in several views.
     has_mirror: bool
     """Whether predictions can also use the mirror image."""
 

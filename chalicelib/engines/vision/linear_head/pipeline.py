@@ -63,7 +63,16 @@ class HeadSpec(Protocol):
         ...
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return the initial weights and biases, float, shape (dims + 1, labels)."""
+        """Return the weights and biases at which the fit of a head starts.
+
+        Args:
+            table: transformed features.
+            rows: maps rows of the table to images.
+            places: indexes of the images to train on, int, shape (n,).
+
+        Returns:
+            The weights, then the biases, float, shape (dims + 1, labels).
+        """
         ...
 
     def loss(self, places: Ints) -> Loss:

@@ -23,7 +23,7 @@ class ImageSplit:
     """The split of a training's images, and their folds."""
 
     held: Bools
-    """Which images are held out, bool, shape (images,)."""
+    """Whether each image is held out, bool, shape (images,)."""
     folds: Ints
     """Fold of each image, int, shape (images,); -1 if the image is always trained on."""
     ranks: Ints

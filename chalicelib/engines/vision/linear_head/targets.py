@@ -35,7 +35,7 @@ class ImageTargets:
 
     @property
     def size(self) -> int:
-        """Number of different labels of all images."""
+        """Number of labels that at least one image has."""
         return len(self.present)
 
     def single(self) -> Ints:

@@ -1,4 +1,4 @@
-"""A trained model of type image-multi-label: standardised features, sigmoids, calibration."""
+"""A trained model of type image-multi-label: a sigmoid per label on standardised features."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class TrainedMultiLabel:
         return self.judgement(self._features(image))
 
     def judgement(self, features: Floats) -> Judgement:
-        """Return the same as `judge`, for the features of an image, shape (2992,) or (1280,)."""
+        """Judge an image, like `judge`, given its features, shape (2992,) or (1280,)."""
         shares = self.probabilities(features)
         best = ranked(self.labels, shares, 1)[0]
         return Judgement(
@@ -137,7 +137,11 @@ class TrainedMultiLabel:
         return self._extractor.extract(image, b"", 0)
 
     def probabilities(self, features: Floats) -> Doubles:
-        """Return the probabilities for features, (2992,) or (1280,): float64, shape (labels,)."""
+        """Return the probability of each label, float64, (labels,), for features of one image.
+
+        Args:
+            features: float, shape (2992,) or (1280,).
+        """
         vector = self._standardizing.apply(features[None]).astype(np.float32)
         logits = vector @ self._values[:-1] + self._values[-1]
         answer = np.zeros(len(self._head.labels))

@@ -146,11 +146,11 @@ class MultiLabelFolds:
 
     @property
     def is_answered(self) -> Bools:
-        """Which labels are predicted for each image, bool, shape (n, labels)."""
+        """Whether each label is predicted for each image, bool, shape (n, labels)."""
         return self.shares >= self.thresholds
 
     def calibration_error(self) -> float | None:
-        """Return the mean difference of probability and frequency; None without images."""
+        """Return the mean difference between probability and frequency; None without images."""
         if not self.truth.size:
             return None
         pairs = np.stack([1.0 - self.shares.ravel(), self.shares.ravel()], axis=1)
@@ -158,7 +158,12 @@ class MultiLabelFolds:
         return round(error, 6)
 
     def card_metrics(self, last: dict[str, Any], tests: int) -> dict[str, Any]:
-        """Return the metrics of the card."""
+        """Return accuracies, mean average precision and Brier score for the card.
+
+        Args:
+            last: learning curve record of the last epoch, which has accuracies on held-out images.
+            tests: number of held-out images.
+        """
         accuracies = zip(last["labels"], last["testAccuracies"], strict=True)
         gaps = (self.shares - self.truth) ** 2
         area = mean_average_precision(self.shares, self.truth.astype(np.float64))
@@ -184,7 +189,7 @@ class MultiLabelFolds:
         return records
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's advice, with label names in the order of the columns."""
+        """Return the card's advice; `names` has the name of the label in each column."""
         tested = np.flatnonzero(self.truth.any(axis=0))
         truth = self.truth[:, tested]
         areas = average_precisions(self.shares[:, tested], truth.astype(np.float64))

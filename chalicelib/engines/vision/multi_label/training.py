@@ -117,7 +117,7 @@ _CHOICE_VISITS, _CHOICE_EPOCHS = 10_000, 10
 
 
 class MultiLabelTraining(LinearHeadTraining):
-    """A `VisionTraining` of type image-multi-label: penalty, sigmoids, calibration."""
+    """A `VisionTraining` of type image-multi-label; it trains one sigmoid per label."""
 
     def make_spec(self, targets: ImageTargets) -> SigmoidHeadSpec:
         """Return the definition of the sigmoid head."""

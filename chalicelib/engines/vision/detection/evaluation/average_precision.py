@@ -34,7 +34,7 @@ class EvaluatedImage:
     is_right: Bools
     """Whether each detection is the best match of a true box of its label, bool, (answers,)."""
     truths: Ints
-    """Number of true boxes by label, int, shape (labels,)."""
+    """Number of true boxes in the image by label, int, shape (labels,)."""
 
 
 @dataclass(frozen=True)

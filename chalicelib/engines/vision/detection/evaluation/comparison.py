@@ -28,7 +28,7 @@ class Compared:
     after: float | None
     """Mean AP with the method."""
     gain: Interval | None
-    """Difference of the mean AP with and without the method, with its 95 % interval."""
+    """Mean AP with the method minus mean AP without it, with its 95 % interval."""
 
     @property
     def is_certain(self) -> bool:

@@ -61,7 +61,8 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
             head = _discriminants(rows[~is_out], labels[~is_out], count)
             logits = rows[is_out & known] @ head.weights + head.bias
             loss += [_cross_entropy(logits / t, labels[is_out & known]) for t in _TEMPERATURES]
-    # Chosen on crops of images that the head did not see, or it would be overconfident.
+    # The temperature is chosen on crops of images that the head did not see. Otherwise, the head
+    # would be overconfident.
     temperature = np.float32(_TEMPERATURES[int(np.argmin(loss))] if loss.any() else 1.0)
     whole = _discriminants(rows, labels, count)
     return CropHead(whole.weights / temperature, whole.bias / temperature)

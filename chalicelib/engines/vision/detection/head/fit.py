@@ -159,8 +159,8 @@ class DenseFit:
     def _learn(self, batch: Sequence[DatasetItem], pool: ThreadPoolExecutor) -> None:
         self._make_slots()
         targets = [self._dataset.targets(item) for item in batch]
-        # Counted over the whole batch, so that a view with one object has less weight than one
-        # with fifty.
+        # Positive cells are counted over the whole batch, so that a view with one object weighs
+        # less than a view with fifty.
         positives = float(max(1, sum(map(len, targets))))
 
         def learn_one(slot: int) -> float:

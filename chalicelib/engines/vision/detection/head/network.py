@@ -1,6 +1,7 @@
-"""The dense head: three summed projections, two 3 x 3 convolutions, a 3 x 3 output layer.
+"""The dense head: a network of convolutions that predicts labels and a box for each cell.
 
-Forward and backward passes are in numpy, because no deep learning library is installed.
+Three projections of the feature maps are added. Two 3 x 3 convolutions and a 3 x 3 output layer
+follow. Forward and backward passes are in numpy, because no deep learning library is installed.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class ProposalHead:
     """Converts the scores to the scale of the dense head, if both are used."""
 
     def aligned(self, own: Calibration, other: Calibration) -> ProposalHead:
-        """Return the head with scores on the scale of another head.
+        """Return the head with its scores converted to the scale of another head's scores.
 
         Args:
             own: calibration of this head's scores.

@@ -101,11 +101,11 @@ class DetectionCardFacts:
     proposals: float | None
     """Mean AP of proposals on folds of the training part; None if not tried."""
     dense: Compared | None
-    """Gain of the dense head over proposals on the same folds; None if not tried."""
+    """Gain in mean AP of the dense head over proposals, on the same folds; None if not tried."""
     mirror: Compared | None
-    """Gain of mirror images on the same folds; None if not tried."""
+    """Gain in mean AP from adding mirror images, on the same folds; None if not tried."""
     second_look: Compared | None
-    """Gain of classifying crops again (second look) on the same folds; None if not tried."""
+    """Gain in mean AP from classifying crops again, on the same folds; None if not tried."""
     way: AnswerWay
     """Detection method of the model."""
     report: dict[str, Any]

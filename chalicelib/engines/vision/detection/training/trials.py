@@ -62,8 +62,9 @@ _BEHIND = 0.1
 class Trials:
     """The trials of detection methods on the folds of a training, with their results.
 
-    The order is: proposals, the dense head, the dense head with mirror images, proposals together
-    with the dense head, and then a second look (crops are classified again) after the best one.
+    The methods are tried in this order: proposals alone; the dense head alone; the dense head on
+    each image and its mirror image; proposals and the dense head together. Last, the best of these
+    is followed by a second look, which crops the detected boxes and classifies them again.
     """
 
     def __init__(self, context: DetectionContext, dense: DenseStage) -> None:
@@ -98,17 +99,17 @@ class Trials:
 
     @cached_property
     def mirror(self) -> Compared | None:
-        """Gain from also using the mirror image; None if it was not tried."""
+        """Gain in mean AP if the dense head also uses mirror images; None if it was not tried."""
         return self._compared(self._plain, self._mirrored)
 
     @cached_property
     def second_look(self) -> Compared | None:
-        """Gain from classifying crops of the boxes again; None if it was not tried."""
+        """Gain in mean AP if crops of the boxes are classified again; None if it was not tried."""
         return self._compared(self._once, self._twice)
 
     @cached_property
     def dense_gain(self) -> Compared | None:
-        """Gain of the dense head over proposals; None if it was not tried."""
+        """Gain in mean AP of the dense head over proposals; None if it was not tried."""
         return self._compared(self._proposed[: len(self._plain)], self._with_dense)
 
     @property
