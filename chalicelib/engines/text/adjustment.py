@@ -33,11 +33,13 @@ _TEMPERATURE_TEXTS, _FREQUENCY_TEXTS = 5.0, 10.0
 _TRUSTS = tuple(step / 4.0 for step in range(-20, 21))
 _SMALLEST = 1e-9
 _ROUNDS = 200
-# Each distribution gets this many texts in advance, so that none vanishes by chance.
+# Number of texts that each distribution of the mixture counts in advance, so that no weight becomes
+# 0 by chance.
 _PRIOR_TEXTS = 1.0
-# Factor of the deviation of the distance from the boundary. The boundary hardly separates
-# questions that are similar to in-domain texts, but most out-of-domain texts of users are such
-# questions. Chosen on six draws of BANKING77 and CLINC150 with withheld labels and clusters.
+# Factor by which the standard deviation of the distance from the boundary is increased, so that the
+# distance counts less. The boundary hardly separates questions that are similar to in-domain texts,
+# but most out-of-domain texts of users are such questions. Chosen on six draws of BANKING77 and
+# CLINC150 with withheld labels and clusters.
 _LINE_FACTOR = 3.0
 # A served model rejects this fraction of the texts that the samples predict, because the samples
 # were scored by models of fewer texts. Measured on the same draws.
@@ -260,7 +262,8 @@ def _rejected(is_below: Bools, in_domain: Doubles, is_known: Bools) -> Interval:
         in_domain: probability that each text is in the domain, float64, shape (texts,).
         is_known: which texts were sent with a label, bool, shape (texts,).
     """
-    # For the same reason, the mixture counts too many texts with low scores as in-domain.
+    # The samples were scored by models of fewer texts (see `_FALL`), so the mixture also counts too
+    # many texts with low scores as in-domain.
     parts = in_domain * np.where(is_known, 1.0, _FALL)
     hits, total = float(parts[is_below].sum()), float(in_domain.sum())
     return wilson_interval(round(hits), round(total))

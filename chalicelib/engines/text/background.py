@@ -34,9 +34,9 @@ class BackgroundFolds:
     """
 
     features: Floats
-    """Scaled features, float, shape (texts, dims)."""
+    """Scaled features of the background texts, float, shape (texts, dims)."""
     folds: Ints
-    """Fold of every text, int, shape (texts,)."""
+    """Number of the fold of each background text, int, shape (texts,)."""
 
 
 def background_texts() -> list[str]:

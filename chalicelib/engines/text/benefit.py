@@ -43,7 +43,7 @@ class Benefit:
     after: float
     """Out-of-fold log-loss with the additional encoders."""
     gain: float
-    """Lower end of the paired 95 % interval of the gain in accuracy."""
+    """Lower end of the 95 % interval of the gain in accuracy, from pairs of predictions."""
     worth: float
     """Relative decrease of the log-loss from which the additional encoders are used."""
 

@@ -128,15 +128,15 @@ def _for_users(
     rates: tuple[float, float],
     rows: Bools,
 ) -> Rejector:
-    """Lower a threshold, and fit the domain probability to usual and new wordings alike.
+    """Lower a rejector's threshold, and fit its domain probability to new wordings of users too.
 
     Args:
         rejector: the rejector.
         found: signals of withheld texts.
-        reference: scaled signals of the examples out of fold and of the background texts,
-            float64, shapes (texts, 3) and (m, 3).
+        reference: scaled signals of the examples out of fold and of the background texts, float64,
+          shapes (texts, 3) and (m, 3).
         rates: fraction of in-domain texts that may be rejected, and the largest fraction of the
-            rejected texts of withheld labels that may be accepted instead.
+          rejected texts of withheld labels that may be accepted instead.
         rows: which of the withheld texts count.
     """
     is_known = rows & ~found.is_foreign

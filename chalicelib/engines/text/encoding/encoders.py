@@ -15,7 +15,8 @@ from chalicelib.engines.text.encoding.interface import Encoder, EncoderFacts
 
 # The installation writes this file last, so a folder with the file is complete.
 FACTS_FILE = "encoder.json"
-# Profiles: the encoders that every installation has, and one more that costs ten times as much.
+# Names of the profiles. `fast` has the encoders of every installation; `accurate` adds one that
+# costs ten times as much.
 FAST, ACCURATE = "fast", "accurate"
 # Text prefixes with which the encoders were trained. `bge-sentiment` returns middle layers of bge,
 # and converts emoji to words; only CommunitySentiment uses it.

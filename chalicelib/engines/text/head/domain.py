@@ -37,7 +37,7 @@ class Domain:
     direction: Floats
     """Normal of the boundary, from background to training texts, float, shape (dims,)."""
     offset: float
-    """Offset of the boundary."""
+    """Number to add to the product of a text's direction from the centre and `direction`."""
 
     def evidence(self, features: Floats) -> Doubles:
         """Return the cosine to the nearest training text, and the distance from the boundary.

@@ -29,8 +29,9 @@ _PRIOR_TEXTS = 50
 # The boundary can only lower the score of a text: it cannot distinguish questions that are similar
 # to in-domain texts.
 LINE_WEIGHT, LINE_CEILING = 2.0, -1.0
-# Factor of its deviation. With 1.5, more questions near the domain are rejected (of withheld labels
-# of BANKING77 .60 instead of .57, of CLINC150 .85 instead of .81), and few less of distant ones.
+# Factor of the standard deviation of the boundary distance. With 1.5, more questions near the
+# domain are rejected (of withheld labels of BANKING77 .60 instead of .57, of CLINC150 .85 instead
+# of .81), and few less of distant ones.
 _LINE_FACTOR = 1.5
 _PENALTY_INVERSE = 1.0
 _TOLERANCE = 5e-4

@@ -17,7 +17,7 @@ from chalicelib.engines.text.names.space import unit_rows
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Ints
 
-# Number of examples that a name counts as if fewer than two labels have one.
+# Number of examples that a name is worth if fewer than two labels have examples.
 NAME_EXAMPLES = 1.5
 _LEAST_EXAMPLES, _MOST_EXAMPLES = 0.5, 8.0
 # Degrees of freedom of the expected weight, so that few examples hardly change it.
@@ -102,7 +102,11 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 
 
 def _examples_worth(length: float, within: float, between: float) -> float:
-    """Return the variance within labels divided by that between labels, clipped to limits."""
+    """Return how many examples a name is worth, clipped to limits.
+
+    It is the variance within labels divided by the variance `between` means and names, times
+    `length`: the length of the means relative to that of the names.
+    """
     found = length * max(within, _SMALLEST) / max(between, _SMALLEST)
     return min(max(found, _LEAST_EXAMPLES), _MOST_EXAMPLES)
 
