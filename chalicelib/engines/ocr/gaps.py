@@ -205,7 +205,7 @@ def read_unclear(
 
 
 def _better(part: TextLine, again: TextLine | None) -> TextLine:
-    """Return the part as read again; the original if nothing was read."""
+    """Return a part of a line with the text of its second reading, unless that text is worse."""
     if again is None or (part.text and again.probability < part.probability * _LEAST_AGAIN):
         return part
     return replace(part, text=again.text, probability=again.probability, places=again.places)

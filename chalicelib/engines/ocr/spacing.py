@@ -51,7 +51,10 @@ def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> 
 def _overlooked(
     line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float
 ) -> list[tuple[int, float]]:
-    """Return the next character and the middle, 0 to 1, of each wide gap without a space."""
+    """Return the wide gaps without a space: index of the next character, and the gap's middle.
+
+    Middles are positions along the line, 0 to 1.
+    """
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     space = min(median(spaces), usual) if len(spaces) >= _FEW else usual

@@ -128,7 +128,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Split off the field name in `Ship to: 12 Elm Street`; yield each part with its origin."""
+    """Yield the parts of a text around a field name such as `Ship to:`, and the piece of each."""
     end = key_end(piece.text)
     tail = piece.cut(end, len(piece.text)) if end else None
     if tail is None or not _is_headed(piece.text[: end - 1], tail.text):

@@ -104,7 +104,7 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
 
 
 def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row]) -> _Row | None:
-    """Return a row of line `number`, one digit, if it is above or below a box of a known row."""
+    """Return the digit in line `number` as a row if it is above or below a box of a known row."""
     box = lines[number].box
     x, y = box.center
     for row in rows:

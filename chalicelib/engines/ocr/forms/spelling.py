@@ -22,7 +22,7 @@ class Token:
     """A word of a text."""
 
     folded: str
-    """The word in lower case, without accents, and with one character for each confused group."""
+    """The word in lower case, without accents; 0 is written as o, and both 1 and i as l."""
     start: int
     """Index of the first character in the text."""
     end: int

@@ -231,7 +231,7 @@ def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Str
 
 
 def _count_columns(structure: Structure) -> int:
-    """Return the number of columns with a text that is in no other column."""
+    """Return the number of columns with at least one text that spans no other column."""
     filled = zip(structure.filled.grid.slots, structure.filled.texts, strict=True)
     return len({slot.column for slot, lines in filled if lines and slot.column_span == 1})
 

@@ -54,7 +54,7 @@ class Growing:
     """Heights of the gaps between the rows, in pixels."""
 
     def takes(self, row: list[TextLine]) -> bool:
-        """Add the next row if it fits; return False if the region ends before it."""
+        """Add the next row if it fits. Return False if the region ends before this row."""
         if not self.rows:
             self.gutters = gaps(covered(row))
             if self.gutters:
