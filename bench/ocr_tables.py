@@ -60,7 +60,7 @@ def tables_of(reader: Reader, page: ReadPage) -> tuple[Table, ...]:
 
 
 def bench_tables(bench: Bench) -> None:
-    """Run every set."""
+    """Measure table recognition on every set of documents."""
     bench_drawn(bench)
     bench_invoices(bench)
     bench_generated(bench)
@@ -87,7 +87,7 @@ def read_pictures(
 
 
 def bench_drawn(bench: Bench) -> None:
-    """Report cells of ruled tables, and adjacency relations of the others, on drawn pages."""
+    """Report the F1 of cells in drawn tables with rules, and of adjacency relations in others."""
     samples = read_drawn_tables(bench.data)
 
     def read(reader: Reader) -> Found:
@@ -146,7 +146,7 @@ def judge_drawn(
 
 
 def bench_invoices(bench: Bench) -> None:
-    """Report item tables of invoices, with and without rules, as images and by text layers."""
+    """Report how well item tables of invoices are read, from images and from text layers."""
     for name, ways in (("ruled", INVOICE_RULES), ("plain", PLAIN)):
         documents = [
             TrueDocument(invoice.name, invoice.content, {1: [invoice.cells]})
@@ -160,7 +160,7 @@ def bench_invoices(bench: Bench) -> None:
 
 
 def bench_generated(bench: Bench) -> None:
-    """Report tables of all generated families, with seeds on which no weight is fitted."""
+    """Report the F1 of relations in generated tables, with seeds on which no weight was fitted."""
     result = Found()
     for _, drawn in draw_tables(MEASURED):
         with result.cost.document():
@@ -197,7 +197,7 @@ def bench_pubtabnet(bench: Bench) -> None:
 
 
 def bench_icdar(bench: Bench) -> None:
-    """Report whole documents, as images and by their text layer."""
+    """Report the F1 on the documents of ICDAR 2013, read from page images and from text layers."""
     documents = read_icdar(bench.data)
     found, peer = both(bench, lambda reader: read_documents(bench, reader, documents, False))
     exact = read_documents(bench, bench.reader, documents, True)
@@ -217,7 +217,7 @@ def bench_icdar(bench: Bench) -> None:
 def read_documents(
     bench: Bench, reader: Reader, documents: Iterable[TrueDocument], trusts_layer: bool
 ) -> Found:
-    """Read PDFs, as images or by their text layers."""
+    """Read the tables of PDFs, from images of the pages or from text layers."""
     result = Found()
     for document in documents:
         with result.cost.document():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bench.bench_ocr import Bench
 
 PAGE_WORDS = 366
-"""Number of words of the page whose cost has a bar."""
+"""Words of a page for which the limit of the processor time holds. It grows with more words."""
 BAR_DEGREES = 20
 """Pages that are rotated further are reported without a bar."""
 
@@ -67,7 +67,7 @@ def read_set(reader: Reader, samples: Sequence[Sample], plots: Plots | None = No
 
 
 def bench_text(bench: Bench) -> None:
-    """Run every set."""
+    """Measure text recognition on every set of pages."""
     bench_set(bench, "receipts (SROIE)", read_sroie(bench.data), (0.88, 0.03, 1.5))
     bench_set(bench, "scans (FUNSD)", read_funsd(bench.data), (0.77, None, None))
     pages = [sample for sample, _ in read_rendered(bench.data, "text")]

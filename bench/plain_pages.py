@@ -1,6 +1,6 @@
 """Draws pages without any table whose text is aligned like one: columns, lists, forms, charts.
 
-They are the wrong answers on which the probability of tables is fitted. Names are invented.
+They are the negative examples on which the probability of tables is fitted. Names are invented.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Family:
     by_rows: bool = False
     """Whether rows, and not columns, have a kind each: the first column names what is in them."""
     header_lines: int = 1
-    """Most lines of names of columns; 0 for tables without a header."""
+    """Maximum number of lines of a column's name; 0 for tables without a header."""
     has_years: bool = False
     """Whether columns are named by years."""
     has_spans: bool = False
@@ -51,7 +51,7 @@ class Family:
     has_signs: bool = False
     """Whether amounts have a currency sign far to the left of them."""
     most_columns: int = 8
-    """Most columns; at least two."""
+    """Maximum number of columns; at least two."""
     rows: tuple[int, int] = (4, 14)
 
 

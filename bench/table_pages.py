@@ -1,4 +1,4 @@
-"""Draws pages with one table whose cells are known, to fit and to measure the choice of tables.
+"""Draws pages with one table whose cells are known, to fit and measure how tables are recognised.
 
 A family is one way to rule and to fill a table. Fits leave out whole families. All names and
 numbers are invented.
@@ -67,7 +67,7 @@ _WORDS = ("yes", "no", "open", "closed", "oak", "pine", "sound", "weak", "Ms Win
 
 @dataclass
 class TablePage:
-    """A page with its table, or without one: then there are no cells."""
+    """A page with one table, or without a table; then `cells` is empty."""
 
     sheet: Sheet
     cells: Cells

@@ -1,6 +1,7 @@
-"""Generates commands of fixed patterns with random names, and measures the default on them.
+"""Measures the default training on commands of fixed patterns with random names.
 
-Networks know the words of names, but not their roles, so hashed words and letters are better here.
+Networks know the words of the names, but not their roles. So the encoder `words`, which hashes
+words and letters, is better here.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ AFTER = ("", "", "", " please", " now", " thanks")
 
 
 def bench_commands(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Report the accuracy of the default, next to that of TF-IDF with a linear SVM."""
+    """Report the accuracy of a training without options, and of TF-IDF with a linear SVM."""
     del profiles
     dice = random.Random(SEED)
     for name, count in (("commands_train", TRAINED), ("commands_test", ASKED)):

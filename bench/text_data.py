@@ -177,7 +177,7 @@ def calibration_error(model: TrainedText, test: Embedded) -> Score:
 
 
 def share_of(hits: np.ndarray) -> Score:
-    """Return the mean of hits, float, shape (texts,)."""
+    """Return the mean of `hits`, which has 1 for each correct text; float, shape (texts,)."""
     return bootstrapped(lambda chosen: float(hits[chosen].mean()), len(hits))
 
 
@@ -192,7 +192,7 @@ def bootstrapped(
 
 
 def area_under_curve(inside: np.ndarray, outside: np.ndarray) -> float:
-    """Return the fraction of pairs in which the in-scope score is higher."""
+    """Return the AUC: in how many pairs, as a fraction, the in-scope score is the higher one."""
     ranked = np.sort(inside)
     below = np.searchsorted(ranked, outside, "left") + np.searchsorted(ranked, outside, "right")
     return float(1.0 - below.mean() / (2 * len(ranked)))

@@ -50,7 +50,7 @@ def bench_data_report(report: Report, embedder: Embedder, profiles: Sequence[str
 
 
 def _bench_flips(report: Report, examples: TextTrainingSet, where: str, flip: Flip) -> None:
-    """Measure on all examples, for several draws of wrong labels."""
+    """Measure the search among all examples, for several random draws of wrong labels."""
     rows, peer = [], None
     for seed in SEEDS:
         given = flip(examples, seed)
@@ -72,7 +72,7 @@ def _bench_flips(report: Report, examples: TextTrainingSet, where: str, flip: Fl
 
 
 def _bench_shots(report: Report, examples: TextTrainingSet, shots: int) -> None:
-    """Measure on a few examples of each label, with wrong labels of any kind."""
+    """Measure the search among a few examples of each label, with wrong labels of any kind."""
     values = []
     for seed in SEEDS:
         few = some_of_each(examples, shots, seed)

@@ -34,7 +34,7 @@ CLINC_BARS = {"fast": Bar(0.962), "accurate": Bar(0.968)}
 
 
 def bench_intents(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Report all rows of the two sets in every profile, and their peers."""
+    """Measure both sets in every profile, and the peers on the same sets."""
     for profile in profiles:
         _banking(report, embedder, profile)
         for shots in (10, 5):
@@ -81,7 +81,7 @@ def _judge(
 
 
 def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> None:
-    """Measure BANKING77 with a few examples a label."""
+    """Measure BANKING77 with a few examples of each label."""
     encoders = PROFILES[profile]
     model, _ = train(embedder, f"banking77_fewshot_train_{shots}", encoders)
     test = embedder.read("banking77_fewshot_test", encoders)

@@ -42,7 +42,7 @@ def bench_ladder(report: Report, embedder: Embedder, profiles: Sequence[str]) ->
 def _set(
     report: Report, embedder: Embedder, what: str, files: Sequence[str], language: str
 ) -> float:
-    """Report one set, and return the cost of the default relative to bge."""
+    """Report one set; return the cost of the default encoders, as a multiple of that of `bge`."""
     members = ENGLISH if language == "en_US" else OTHERS
     base = Profile("", ("bge",))
     chosen = chosen_profile(embedder, files[0], language)

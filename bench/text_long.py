@@ -1,4 +1,4 @@
-"""Measures long texts: articles, tickets with late evidence, and the time for 300 words.
+"""Measures long texts: articles, texts that begin with other words, and the time for 300 words.
 
 The articles are those of the folder `long`, see its README; nothing that ships is fitted on them.
 """
@@ -83,7 +83,7 @@ def _sentences(embedder: Embedder, seed: int) -> tuple[Rows, Rows]:
 
 
 def _behind(articles: Sequence[Sequence[str]], texts: Sequence[str], seed: int) -> list[str]:
-    """Put words of articles before each text, so that its evidence comes late."""
+    """Put words of articles before each text, so that the words that decide its label come last."""
     dice = random.Random(f"{seed} {len(texts)}")
     found = []
     for text in texts:

@@ -32,7 +32,7 @@ from chalicelib.engines.text.names.space import BACKGROUND_STEP, name_vectors, u
 UNLABELLED = 1_540
 FEW = (1, 2, 3, 5)
 DRAWS = 5
-"""Draws of few examples; one draw may be two points better than another."""
+"""Number of random draws of few examples. Draws may differ by two percentage points."""
 TEXTS_OF_LABEL = 20
 """Training texts of each label from which few examples are drawn, on average."""
 MOST_TESTS = 2_000
@@ -102,7 +102,7 @@ def perfect_error(shares: np.ndarray) -> float:
 
 
 def unbiased_square(shares: np.ndarray, truth: np.ndarray) -> float:
-    """Return the mean squared gap of the bins of the calibration error, without their noise.
+    """Return the mean squared calibration error of the bins, without the share of random noise.
 
     The expected value is 0 if the probabilities are perfect, so a single value may be negative.
     """
@@ -118,7 +118,7 @@ def unbiased_square(shares: np.ndarray, truth: np.ndarray) -> float:
 def _with_texts(
     report: Report, embedder: Embedder, test: Embedded, unlabelled: Embedded, alone: float
 ) -> None:
-    """Measure label names with unlabelled texts."""
+    """Measure a model that is trained from label names and unlabelled texts."""
     model = _train(embedder, test, unlabelled=unlabelled)
     name = f"BANKING77, names and {UNLABELLED} unlabelled texts"
     _judged(report, name, model, test, alone + 0.05)
@@ -127,9 +127,10 @@ def _with_texts(
 def _with_examples(
     report: Report, embedder: Embedder, name: str, test: Embedded, draws: Sequence[Embedded]
 ) -> None:
-    """Measure label names with the first texts of each label, as the mean of several draws.
+    """Measure models that are trained from label names and the first texts of each label.
 
-    The peer answers the label whose mean of name and examples has the highest cosine.
+    The figures are means over several draws. The peer answers the label whose mean vector, of its
+    name and its examples, has the highest cosine similarity with the text.
     """
     for count in FEW:
         scores, errors, peers = [], [], []

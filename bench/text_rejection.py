@@ -76,7 +76,7 @@ def _first_texts(report: Report, embedder: Embedder, profile: str, encoders: Seq
 
 
 def _few_shot(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Train on ten examples of each label of BANKING77."""
+    """Train on ten examples of each label of BANKING77, and report which texts are rejected."""
     model, _ = train(embedder, FEW, encoders, RATE)
     lost = float(model.rejects(embedder.read(ASKED, encoders).blocks).mean())
     outside = model.rejects(embedder.read(OUTSIDE, encoders).blocks)
@@ -87,7 +87,7 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, encoders: Sequen
 
 
 def _withheld(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Train on BANKING77 without 27 labels, and ask texts of all labels."""
+    """Train on BANKING77 without 27 labels, and report which texts of all labels are rejected."""
     texts, labels = embedder.rows(FEW)
     test = embedder.read(ASKED, encoders)
     areas, rejected, lost = [], [], []

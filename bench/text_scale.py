@@ -74,7 +74,7 @@ def _word(number: int) -> str:
 
 
 def train_clouds(examples: int, labels: int, spread: float) -> dict[str, float]:
-    """Fit, and return time, processor time and peak memory."""
+    """Fit a model on generated vectors; return time, processor time and peak memory."""
     made = clouds(examples, labels, spread)
     started, used = time.perf_counter(), time.process_time()
     model = fit(made, TextFitOptions(threads=os.cpu_count() or 1), lambda epoch: None)

@@ -113,7 +113,7 @@ def _end(caller: Client, model_id: str) -> dict[str, Any]:
 
 
 def _wait_progress(caller: Client, model_id: str, share: float) -> None:
-    """Wait until a training has made some progress."""
+    """Wait until the progress of a training is at least `share`."""
     path = f"{caller.base}/train/{model_id}"
     caller.wait(path, lambda training: float(training["progress"]) >= share, WAIT_SECONDS)
 

@@ -56,7 +56,7 @@ def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
 def _processor_times(
     report: Report, embedder: Embedder, profiles: Sequence[str], texts: Sequence[str]
 ) -> None:
-    """Measure the encoders' processor time for a short text; their choices alternate."""
+    """Measure the processor time of each choice of encoders for a short text, in alternation."""
     choices = {"former fast": FORMER} | {profile: PROFILES[profile] for profile in profiles}
     spent: dict[str, list[float]] = {name: [] for name in choices}
     for text in [*texts[:10], *texts]:

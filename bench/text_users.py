@@ -1,8 +1,8 @@
 """Measures rejection and calibration for a bot's real users, before and after an adjustment.
 
-It also measures thresholds of cards, on other data. The bot is HINT3's curekart: its builders wrote
-the training texts, and its users the test texts. The data is only for evaluation, so no setting may
-be tuned on it.
+It also measures the probability thresholds in model cards, on other data. The bot is HINT3's
+curekart: its builders wrote the training texts, and its users the test texts. The data is only for
+evaluation, so no setting may be tuned on it.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from tests.pictures import encoded, make_zip
 TEXT_BYTES, ARCHIVE_BYTES = 25 * 1024 * 1024, 50 * 1024 * 1024
 TEXT_SECONDS, ARCHIVE_SECONDS = 5, 10
 MEMORY_BAR = 300
-"""Largest additional memory of the HTTP front, in megabytes."""
+"""Largest additional memory of the HTTP server process, in megabytes."""
 SIDE, LABELS, BOXES = 400, 150, 10
 _ROOM = 1 << 20
 
