@@ -178,7 +178,7 @@ def bench_latency(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_quota(report: Report, asked: argparse.Namespace) -> None:
-    """Run a batch with more lines than predictions are left, with and without `partial`."""
+    """Run a batch with more lines than the account has predictions, with and without `partial`."""
     texts = [f"text {n}" for n in range(asked.texts)]
     left = len(texts) // 2
     with served(CONSTANT) as (_, client, world):

@@ -1,7 +1,7 @@
 """Draws pages with known text from a seed, for benchmarks.
 
-Sentences of nine languages are the project's own (latin_sentences.json); the text of columns
-consists of their English words.
+Sentences of nine languages are the project's own (latin_sentences.json). Columns are filled with
+words of the English sentences.
 """
 
 from __future__ import annotations

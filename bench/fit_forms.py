@@ -241,7 +241,7 @@ def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
 def _fit_inputs(
     rows: np.ndarray, right: np.ndarray, counts: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return bias and weights for some of the inputs."""
+    """Fit weights for the given inputs; return the bias and the weights."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = np.hstack((np.ones((len(rows), 1)), (rows - mean) / scale))
     penalty = PENALTY * np.eye(inputs.shape[1])

@@ -155,7 +155,7 @@ def train_banking(data: Path, models: Path) -> dict[str, object]:
 
 
 def bench_engine(report: Report, asked: argparse.Namespace) -> None:
-    """Fit models on given vectors: a hundred thousand examples, and a thousand small labels."""
+    """Fit models on given vectors: 100,000 examples, then a thousand labels of few examples."""
     found = child(asked, "hundred-thousand")
     say(f"accuracy {found['accuracy']:.3f}, {found['processor']:.0f} s of processors")
     report.add("100,000 examples x 150 labels: fit", found["seconds"], "s")

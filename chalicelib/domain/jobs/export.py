@@ -55,7 +55,7 @@ class Export:
     dataset_id: int
     format: str
     source: str
-    """`upload`, `feedback` or `all`."""
+    """Which examples a dataset's export contains: `upload`, `feedback` or `all`."""
     created_at: datetime
     updated_at: datetime
     expires_at: datetime

@@ -116,7 +116,7 @@ def _cells(batch: Batch, line: BatchLine) -> list[Cell]:
 
 
 def _answer_cells(batch: Batch, answered: AnsweredLine, width: int) -> list[Cell]:
-    """Return the cells that a row adds to the input; cells without a value are empty."""
+    """Return the cells that follow a line's input cells in the result; "" for missing values."""
     error, is_input = answered.error, batch.columns == INPUT
     ends: list[Cell] = [error.message if error else ""]
     if not is_input:

@@ -67,7 +67,7 @@ class Embedder:
     finish_parts: FinishParts
     """Computes the vectors of upload parts that are still waiting."""
     table: ReadVectors
-    """Reads vectors of texts or windows that are stored; computes and stores the missing ones."""
+    """Reads the stored vectors of texts or windows; computes and stores the missing ones."""
     embed: Embed
     """Computes vectors of texts without storing them."""
     encoders: EncoderPool
@@ -233,7 +233,7 @@ class TextLearner:
         )
 
     def _unlabelled(self, model: Model, progress: _Progress) -> Callable[[str], Floats] | None:
-        """Return a function that embeds the request's unlabelled texts; None if it names none."""
+        """Return a function that embeds the request's unlabelled texts; None without such texts."""
         found = self._unlabelled_texts(model)
         if found is None:
             return None
@@ -406,7 +406,7 @@ class _Progress:
         self._checked_at = monotonic()
         self._longest_step = 0.0
         self.has_embedded = False
-        """Whether this run of the function computed vectors. The next run then need not do so."""
+        """Whether this Lambda invocation computed vectors, which the next invocation can read."""
 
     @property
     def shown(self) -> float:

@@ -178,7 +178,7 @@ class BatchStore:
         return self._update(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count a resending of the messages of stuck parts; return None if the batch has ended."""
+        """Count that messages of stuck parts are sent again; return None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._update(batch, actions, BatchRow.status == RUNNING)
 

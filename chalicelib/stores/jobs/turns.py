@@ -146,7 +146,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         """Acquire a job, and store its turn as the lane's latest; None if it has an owner."""
 
     def acquire(self, job: Queued) -> Owned | None:
-        """Acquire the next job in the lanes that the receiver of a message serves, or None."""
+        """Acquire the next job that the worker of a message may start; None if there is none."""
         now, own = self._now(), self._waiting(job)
         lanes = self._lanes(job)
         running = running_jobs((waiting for lane in lanes for waiting in lane), now)

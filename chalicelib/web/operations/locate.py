@@ -145,7 +145,7 @@ def named_in_body(call: Call) -> str | None:
 
 
 def served_in_body(call: Call) -> ServedModel | None:
-    """Return the trained or prebuilt model in the body; None for an id that is refused later."""
+    """Return the trained or prebuilt model in the body; None for an invalid id, refused later."""
     model_id = model_id_in_body(call)
     if model_id is None:
         return None
@@ -157,7 +157,7 @@ def served_in_body(call: Call) -> ServedModel | None:
 
 
 def model_in_body(call: Call) -> Model | None:
-    """Return the trained model in the body; None for an invalid id that is refused later."""
+    """Return the trained model in the body; None for an invalid id, which a later check refuses."""
     model_id = model_id_in_body(call)
     return (
         None if model_id is None else call.container.models.get(call.account.account_id, model_id)

@@ -174,7 +174,7 @@ def corrected(view: ExampleView) -> CorrectedExampleRecord:
 
 
 def box_record(box: Box) -> BoxRecord:
-    """Return the record of a box as in annotations."""
+    """Return the record of a box, in the form that annotation files have."""
     return record(BoxRecord, box)
 
 
