@@ -202,7 +202,7 @@ class TextReport:
     accuracy_interval: Interval
     """Held-out accuracy with its 95 % interval."""
     calibration_error: float
-    """Mean difference of probability and accuracy in 15 bins of equal size, out of fold."""
+    """Mean difference between probability and accuracy in 15 bins of equal size, out of fold."""
     brier_score: float
     """Mean squared error of the out-of-fold probabilities."""
     penalty_inverse: float

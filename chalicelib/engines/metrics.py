@@ -104,7 +104,7 @@ def brier_score(probabilities: Floats, truth: Ints) -> float:
 
 
 def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATION_BINS) -> float:
-    """Return the mean difference of highest probability and accuracy, over bins of equal size.
+    """Return the mean difference between top probability and accuracy, over bins of equal size.
 
     Returns:
         The error from 0 to 1; 0 without examples.

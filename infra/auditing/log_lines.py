@@ -181,7 +181,9 @@ class LogGroup:
         self._client = session.client("logs", endpoint_url=settings.endpoint_url, config=config)
 
     def first_time(self, now: datetime) -> datetime:
-        """Return the time of the oldest line.
+        """Return the earliest time from which the log group can have lines: its creation, or later.
+
+        Older lines are deleted after the retention time of the log group.
 
         Raises:
             CommandError: the log group does not exist or cannot be read.

@@ -207,7 +207,7 @@ class ZipEntry:
 
     @property
     def is_utf8(self) -> bool:
-        """Return whether the name is UTF-8, by its flag, its bytes or its Unicode path field."""
+        """Return whether the name is UTF-8, by its flag or its bytes."""
         if self.flags & _UTF8 or self.raw_name.isascii():
             return True
         try:

@@ -179,7 +179,10 @@ class TextTable:
         return ["" if name in numbers else name for name in names]
 
     def _is_data(self, names: list[str], asked: set[str]) -> bool:
-        """Return whether the first row is data. It has names if a request is not a position."""
+        """Return whether the first row is data rather than names.
+
+        It is taken for names if it has only numbers, or a requested column is not a position.
+        """
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
         if not are_positions or all(map(str.isdecimal, names)):
             return False

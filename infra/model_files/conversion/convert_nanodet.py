@@ -101,7 +101,7 @@ class _GraphConversion:
         self._values[node.name] = self._converters[node.kind](node)
 
     def _require(self, node: Node, holds: bool) -> None:
-        """Raise an error if a node is used in a way that this conversion does not support."""
+        """Raise BrokenFile unless a node's inputs have the property that its conversion needs."""
         if not holds:
             raise BrokenFile(f"The TensorFlow.js model uses {node.name} in a way not known here.")
 

@@ -77,7 +77,7 @@ def _add_normalisation(graph: Graph, rows: str, scale: str, bias: str, epsilon: 
 
 
 def _add_tokens(graph: Graph, weights: Weights) -> str:
-    """Convert bytes of the table into embeddings: byte · scale + offset of the token's chunk."""
+    """Add nodes that dequantise the embeddings: byte · scale + offset of the token's chunk."""
     for name in ("scale", "lo"):
         graph.constant(name, weights[name].reshape(_CHUNKS, 1))
     real = graph.add("Cast", ["rows"], "rows_real", to=onnx.TensorProto.FLOAT)
@@ -87,7 +87,7 @@ def _add_tokens(graph: Graph, weights: Weights) -> str:
 
 
 def _add_pool(graph: Graph, weights: Weights, features: str) -> str:
-    """Project every token, sum over the text and divide by the root of its length."""
+    """Add nodes that project each token, sum over the text and divide by its length's root."""
     matrix = graph.constant("cnn_W", weights["cnn_W"])
     product = graph.add("MatMul", [features, matrix], "cnn_product")
     bias = graph.constant("cnn_b", weights["cnn_b"])

@@ -181,7 +181,7 @@ def _add_gelu(graph: Graph, rows: str, name: str) -> str:
 
 
 def _add_pool(graph: Graph, states: str) -> None:
-    """Average the states and scale to length 1: output `vector`."""
+    """Add nodes that average the states and scale them to length 1; their output is `vector`."""
     mean = graph.add("ReduceMean", [states], "mean", axes=[1], keepdims=0)
     norm = graph.add("ReduceL2", [mean], "norm", axes=[-1], keepdims=1)
     graph.add("Div", [mean, norm], "vector")

@@ -51,7 +51,7 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return tag and start of a label at the end of a text; without one, None and its length."""
+    """Return tag and start of a label at the end of a text; without one, None and the length."""
     window = max(0, len(text) - settings.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
     names: list[str] = []

@@ -60,7 +60,7 @@ class _Claim:
     """The value that the zone has for one entity."""
 
     text: str
-    """Value from the zone, formatted like the values on the page."""
+    """Value from the machine-readable zone, formatted like the values on the page."""
     field: ZoneField
     agrees: Callable[[str], bool]
     """Function that returns whether a printed value equals the zone's value."""

@@ -120,7 +120,7 @@ def _centred(vectors: Doubles) -> Doubles:
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
-    """Return the vectors to add to each label's sum for unlabelled texts, shape (labels, dims)."""
+    """Return the vector by which unlabelled texts move each label's sum, shape (labels, dims)."""
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull

@@ -45,14 +45,14 @@ def rounded_to_bits(values: Doubles, bits: int) -> Doubles:
 
 
 def inverse_cholesky(matrix: Doubles) -> Doubles:
-    """Invert the Cholesky factor of a matrix.
+    """Return the inverse of the Cholesky factor of a matrix.
 
     Args:
         matrix: symmetric and positive definite, float64, shape (n, n), well conditioned.
 
     Returns:
-        A lower triangular matrix V, float64, shape (n, n), such that V matrix V' is close to the
-        identity.
+        A lower triangular matrix V, float64, shape (n, n). The product of V, the matrix and the
+        transpose of V is close to the identity.
     """
     rest = matrix.copy()
     size = len(rest)
