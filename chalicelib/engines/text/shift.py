@@ -147,9 +147,8 @@ def _for_users(
     rate, lost = rates
     cautious = float(np.quantile(known, min(_TOLERATED * rate, 1.0)))
     least = float(np.quantile(foreign, (1.0 - lost) * (foreign < rejector.threshold).mean()))
-    # Half of the texts as they are, half as if their wording were new: users send both kinds.
-    rows_known = found.rows[is_known]
-    inside = np.where(rows_known[:, None] % 2, usual[rows_known], found.signals[is_known])
+    # Each text as it is, and as if its wording were new: users send both kinds.
+    inside = np.concatenate([usual[np.unique(found.rows[rows])], found.signals[is_known]])
     return replace(
         rejector,
         scale=replace(rejector.scale, trust=fit_trust(inside, background)),
