@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
-Bytes = npt.NDArray[np.int8]
+Integers = npt.NDArray[np.signedinteger[Any]]
 # Unless a docstring says otherwise: RGB, shape (height, width, 3), origin at the top left.
 Pixels = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]

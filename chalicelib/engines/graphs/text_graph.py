@@ -16,7 +16,7 @@ import numpy as np
 from chalicelib.engines.graphs.graph import JoinedGraph, Port
 from chalicelib.engines.graphs.protobuf import map_file
 from chalicelib.engines.text.encoding.onnx_encoders import USE_CHUNKS
-from chalicelib.engines.text.head.anchors import ANCHOR_STEPS
+from chalicelib.engines.text.head.anchors import ANCHOR_STEPS, smallest_integers
 from chalicelib.engines.text.head.domain_score import FARTHEST, LINE_CEILING, LINE_WEIGHT
 from chalicelib.engines.text.head.neighbours import ABSENT, COMPARED_LABELS, NearestTexts
 
@@ -132,8 +132,7 @@ class TextHead:
     def _cosines(self, units: str, anchors: Array) -> str:
         """Add nodes that compute the cosine to each stored training text: float32, (1, anchors)."""
         graph = self._graph
-        # Stored as bytes, a quarter of the size.
-        stored = graph.cast(graph.constant(anchors.T.astype(np.int8)), "float32")
+        stored = graph.cast(graph.constant(smallest_integers(anchors.T)), "float32")
         product = graph.add("MatMul", graph.cast(units, "float32"), stored)
         return graph.add("Div", product, graph.constant(ANCHOR_STEPS, "float32"))
 

@@ -189,7 +189,9 @@ def climb(
         chosen = step if is_taken else chosen
     spelled = replace(chosen, encoders=(*chosen.encoders, WORDS))
     count = min(MOST_COMPARED, len(texts))
-    if count >= FEWEST_COMPARED and len(texts) <= _MOST_SPELLED:
+    if len(texts) > _MOST_SPELLED:
+        said.append(f"{WORDS} (spelling) is not tried: the texts are too many for it")
+    elif count >= FEWEST_COMPARED:
         found = compare(count, chosen, spelled)
         said.append(f"{WORDS} (spelling) is {found.reason}")
         chosen = spelled if found.is_worth_it else chosen

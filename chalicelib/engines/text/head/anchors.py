@@ -14,13 +14,17 @@ import numpy as np
 from chalicelib.engines.arithmetic import GridArithmetic
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Bytes, Doubles, Floats, Ints
+    from chalicelib.domain.common.arrays import Array, Doubles, Floats, Integers, Ints
 
 # Limits the time of a prediction and the size of an artifact.
 MOST_ANCHORS = 5_000
-# Anchors are multiples of 1/512. Components of real vectors are mostly below a quarter, so that
-# 127 of these steps are enough and artifacts can store one byte per number.
+# Anchors are multiples of 1/512. Components of most vectors are below a quarter, so that 127 of
+# these steps are enough and artifacts can store one byte per number.
 ANCHOR_STEPS = 512.0
+# Two bytes are stored if one byte would reduce a text's cosine to itself by more than this, as it
+# does for the spelling of one word.
+_MOST_LOST = 0.05
+ANCHOR_TYPES = np.int8, np.int16
 
 
 def mean_vector(features: Floats) -> Doubles:
@@ -38,9 +42,18 @@ def unit_vectors(features: Floats, centre: Floats) -> Doubles:
     return np.asarray(GridArithmetic().features(units), np.float64)
 
 
-def round_anchors(units: Floats) -> Bytes:
-    """Round directions to multiples of 1/512, stored as int8, shape (texts, dims)."""
-    return np.asarray(np.clip(np.rint(units * ANCHOR_STEPS), -127, 127), np.int8)
+def round_anchors(units: Floats) -> Integers:
+    """Return directions in units of 1/512, int8 or int16, shape (texts, dims)."""
+    whole = np.rint(units * ANCHOR_STEPS)
+    short = np.clip(whole, -127, 127)
+    lost = np.add.reduce(units * (whole - short), axis=1) / ANCHOR_STEPS
+    return smallest_integers(whole if (lost > _MOST_LOST).any() else short)
+
+
+def smallest_integers(steps: Array) -> Integers:
+    """Return whole numbers as int8 if they fit, otherwise as int16."""
+    fits = bool(np.abs(steps).max(initial=0) <= 127)
+    return np.asarray(steps, ANCHOR_TYPES[0 if fits else 1])
 
 
 def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:

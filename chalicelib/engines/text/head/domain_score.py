@@ -124,17 +124,26 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
         background: scaled signals of background texts, float64, shape (others, 3).
 
     Returns:
-        The weight of each signal, and an offset.
+        The weight of each signal, at least 0, and an offset.
     """
     arithmetic = GridArithmetic()
     signals = arithmetic.features(np.concatenate([inside, background]))
-    batch = ExampleBatch(signals, np.repeat([1, 0], [len(inside), len(background)]))
-    head = fit_head(HeadObjective([batch], 2, _PENALTY_INVERSE, arithmetic), None, _TOLERANCE)
+    truth = np.repeat([1, 0], [len(inside), len(background)])
+    is_used = np.zeros(SIGNALS, bool)
+    weights = np.ones(SIGNALS)
+    # A text that is more like the training texts must never seem less likely to be one, so
+    # signals with negative weights are left out.
+    while (is_used != (weights > 0)).any():
+        is_used = weights > 0
+        batch = ExampleBatch(signals * is_used, truth)
+        head = fit_head(HeadObjective([batch], 2, _PENALTY_INVERSE, arithmetic), None, _TOLERANCE)
+        weights = np.where(is_used, head.weights[:, 1] - head.weights[:, 0], 0.0)
+    weights = np.maximum(weights, 0.0)
     # The fit gives both classes equal weight. The offset restores their actual sizes, so that
     # certainty is lower with few training texts.
     balance = class_weights(np.array([len(background), len(inside)]))
     offset = head.biases[1] - head.biases[0] + np.log(balance[0] / balance[1])
-    return (*(head.weights[:, 1] - head.weights[:, 0]).tolist(), float(offset))
+    return (*weights.tolist(), float(offset))
 
 
 def scores(signals: Doubles) -> Doubles:

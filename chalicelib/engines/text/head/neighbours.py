@@ -24,7 +24,7 @@ from chalicelib.engines.text.head.anchors import (
 from chalicelib.engines.text.head.penalty import FoldScores
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Bytes, Floats, Ints, Singles
+    from chalicelib.domain.common.arrays import Floats, Integers, Ints, Singles
     from chalicelib.engines.text.head.layout import HeldOutFold, HeldOutFolds
     from chalicelib.engines.text.head.regression import ExampleBatch
 
@@ -53,8 +53,8 @@ ABSENT = -2.0
 class NearestTexts:
     """Stored training texts of each label, and the weight of the cosine to them in the logits."""
 
-    anchors: Bytes
-    """Directions of training texts, in units of 1/512, int8, (anchors, dims), sorted by label."""
+    anchors: Integers
+    """Directions of training texts in units of 1/512, shape (anchors, dims), sorted by label."""
     ends: Ints
     """Index after the last anchor of each label, int, shape (labels,)."""
     weight: float

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.artifact import Artifact, ArtifactError, strip_prefix
+from chalicelib.engines.text.head.anchors import ANCHOR_TYPES
 from chalicelib.engines.text.head.neighbours import NearestTexts
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def read(content: Artifact) -> NearestTexts:
     """
     numbers = content.header["neighbours"]
     anchors = strip_prefix(PREFIX, content.arrays)["anchors"]
-    if anchors.dtype != np.int8:
-        raise TypeError(f"anchors holds {anchors.dtype}, not int8")
+    if anchors.dtype not in ANCHOR_TYPES:
+        raise TypeError(f"anchors holds {anchors.dtype}")
     ends = np.array([int(end) for end in numbers["ends"]], np.int64)
     return NearestTexts(anchors, ends, float(numbers["weight"]))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.artifact import Artifact, ArtifactError, strip_prefix
+from chalicelib.engines.text.head.anchors import ANCHOR_TYPES, smallest_integers
 from chalicelib.engines.text.head.domain import Domain
 from chalicelib.engines.text.head.domain_score import SIGNALS, DomainScale
 from chalicelib.engines.text.head.rejector import Rejector
@@ -20,14 +21,9 @@ if TYPE_CHECKING:
 PREFIX = "rejector"
 # Kinds of texts whose signals are stored.
 KINDS = 4
-_TYPES = {
-    "anchors": np.int8,
-    "centre": np.float32,
-    "direction": np.float32,
-    "usual": np.float32,
-    # The name differs from that of an earlier format, quantiles of scores, which is ignored.
-    "signals": np.float32,
-}
+# Arrays of float32. The name of `signals` differs from that of an earlier format, quantiles of
+# scores, which is ignored.
+_FLOATS = ("centre", "direction", "usual", "signals")
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
@@ -46,7 +42,7 @@ def arrays(rejector: Rejector) -> dict[str, Array]:
     """Return the arrays to store, by name."""
     domain, usual = rejector.domain, rejector.scale.usual
     found: dict[str, Array] = {
-        "anchors": domain.anchors.astype(np.int8),
+        "anchors": smallest_integers(domain.anchors),
         "centre": domain.centre.astype(np.float32),
         "direction": domain.direction.astype(np.float32),
     }
@@ -65,9 +61,10 @@ def read(content: Artifact) -> Rejector:
     stored = strip_prefix(PREFIX, content.arrays)
     # Older models have no usual nearness, and no samples of signals.
     older = {"usual", "signals"} - stored.keys()
-    for name, wanted in _TYPES.items():
-        if name not in older and stored[name].dtype != wanted:
-            raise TypeError(f"{name} holds {stored[name].dtype}, not {np.dtype(wanted)}")
+    types = {"anchors": ANCHOR_TYPES} | dict.fromkeys(_FLOATS, (np.float32,))
+    for name, wanted in types.items():
+        if name not in older and stored[name].dtype not in wanted:
+            raise TypeError(f"{name} holds {stored[name].dtype}")
     return Rejector(
         domain=Domain(
             centre=stored["centre"],

@@ -93,6 +93,15 @@ def test_spelling_joins_the_chosen_encoders_where_it_gains():
     assert climbed(TEXTS * 11)[1][-1][2] != ("bge", "words")
 
 
+def test_spelling_is_named_where_the_texts_are_too_many():
+    """Above 50,000 texts, the reason says that spelling was not tried."""
+    chosen, made = climbed(TEXTS * 11, installed={"bge"})
+
+    assert not made
+    assert "words (spelling) is not tried: the texts are too many for it" in chosen.reason
+    assert "words" not in climbed(["hello"], installed={"bge"})[0].reason
+
+
 def test_small_sets_take_e5_untested():
     """If the sample is too small, other languages use e5, and English only bge."""
     chosen, made = climbed(TEXTS[:150])

@@ -82,6 +82,17 @@ def test_trust_counts_texts_as_they_are() -> None:
     np.testing.assert_allclose(trust[:-1], 0.0, atol=1e-6)
 
 
+def test_trust_never_falls_with_a_signal() -> None:
+    """A signal that is higher for background texts gets no weight, rather than a negative one."""
+    generator = np.random.default_rng(0)
+    signals = generator.standard_normal((200, 3)) + np.repeat([[1, 1, -1], [0, 0, 0]], 100, axis=0)
+
+    trust = domain_score.fit_trust(signals[:100], signals[100:])
+
+    assert min(trust[:2]) > 0.5
+    assert trust[2] == 0.0
+
+
 def test_a_line_divides_training_texts_from_background_texts() -> None:
     """Texts near the training texts are on the good side of the line, others are not."""
     generator = np.random.default_rng(0)

@@ -65,10 +65,21 @@ def test_the_nearest_text_of_a_label_counts() -> None:
     found = fit_neighbours(parts, 3, 4.0)
 
     assert found.ends.tolist() == [2, 2, 3]
-    # A byte ends at 127 of 512 steps: few numbers of a real vector are larger than a quarter.
-    assert found.anchors.tolist() == [[127, 0], [-127, 0], [0, 127]]
+    assert found.anchors.tolist() == [[512, 0], [-512, 0], [0, 512]]
     near = found.nearness(np.array([[5.0, 0.0], [0.0, 1.0]]))
-    np.testing.assert_allclose(near, [[127 / 512, -2, 0], [0, -2, 127 / 512]])
+    np.testing.assert_allclose(near, [[1.0, -2, 0], [0, -2, 1.0]])
+
+
+def test_a_byte_is_stored_unless_it_loses_too_much() -> None:
+    """Numbers above a quarter take two bytes only where the cosine of a text to itself suffers."""
+    whole = [ExampleBatch(np.eye(2), np.array([0, 1]))]
+    spread = [ExampleBatch(np.array([[0.3, *[0.1] * 91]]), np.array([0]))]
+
+    large, small = fit_neighbours(whole, 2, 4.0), fit_neighbours(spread, 1, 4.0)
+
+    assert large.anchors.dtype == np.int16
+    assert small.anchors.dtype == np.int8
+    assert small.anchors.max() == 127
 
 
 def test_only_asked_labels_are_looked_at() -> None:
