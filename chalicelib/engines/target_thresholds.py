@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 TARGETS = (0.90, 0.95, 0.99)
 # Minimum number of predictions above a threshold for a reliable estimate.
 FEWEST_ANSWERS = 20
+# The lowest threshold at which enough of few predictions happen to be correct is too low for other
+# texts. So the mean probability, which is calibrated, counts like the precision of this many more.
+# Between 50 and 400, all values were equally good on 43 draws of BANKING77, CLINC150 and SIB-200.
+_STATED_ANSWERS = 100
 _STEPS = 1e6
 
 
@@ -31,7 +35,7 @@ def target_thresholds(
             None: all.
 
     Returns:
-        For each target, the lowest threshold that reaches it, and the fraction of the counted
+        For each target, the lowest threshold expected to reach it, and the fraction of the counted
         predictions at or above this threshold with its 95 % interval. The threshold is None if
         none reaches the target.
     """
@@ -61,7 +65,8 @@ def _lowest(target: float, probabilities: Doubles, is_right: Bools) -> float | N
     order = np.argsort(-probabilities, kind="stable")
     ranked = probabilities[order]
     counts = np.arange(1, len(ranked) + 1)
-    precision = np.cumsum(is_right[order]) / counts
+    stated = np.cumsum(ranked) / counts
+    precision = (np.cumsum(is_right[order]) + _STATED_ANSWERS * stated) / (counts + _STATED_ANSWERS)
     # Equal probabilities cannot be separated, so only the last of a run can be a threshold.
     is_end = np.append(ranked[1:] != ranked[:-1], np.ones(min(len(ranked), 1), bool))
     reaches = is_end & (precision >= target) & (counts >= FEWEST_ANSWERS) & (ranked >= 0)

@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from chalicelib.engines.target_thresholds import FEWEST_ANSWERS, target_thresholds
 
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Doubles
+
+
+def _answers(counts: dict[float, int]) -> tuple[Doubles, Bools]:
+    """Return a hundred predictions of each probability, of which given numbers are correct."""
+    hits = [np.arange(100) < count for count in counts.values()]
+    return np.repeat(list(counts), 100), np.concatenate(hits)
+
 
 def test_the_threshold_is_the_lowest_that_reaches_the_target() -> None:
-    """The threshold is the lowest that reaches the target precision."""
-    probabilities = np.linspace(0.99, 0.6, 40)
-    is_right = np.ones(40, bool)
-    is_right[[28, 34, 36]] = False
+    """The threshold is the lowest whose predictions are expected to reach the precision."""
+    found = target_thresholds(*_answers({0.995: 100, 0.97: 97, 0.9: 89, 0.6: 60}))
 
-    ninety, ninety_five, ninety_nine = target_thresholds(probabilities, is_right)
+    ninety, ninety_five, ninety_nine = found
+    # Fractions of correct predictions so far: 1, .985, .953 and .865.
+    assert (ninety["precision"], ninety["threshold"], ninety["coverage"]) == (0.9, 0.9, 0.75)
+    assert ninety_five["threshold"] == 0.9
+    assert ninety_nine["threshold"] == 0.995
+    assert ninety_nine["coverageLow"] == pytest.approx(0.2102, abs=1e-3)
+    assert ninety_nine["coverageHigh"] == pytest.approx(0.2945, abs=1e-3)
 
-    assert (ninety["precision"], ninety["threshold"], ninety["coverage"]) == (0.9, 0.6, 1.0)
-    # 33 of 34 are right, 38 of 40 only 95 %: 37 of 40 are 92.5 %.
-    assert ninety_five["coverage"] == 34 / 40
-    assert ninety_five["threshold"] == pytest.approx(probabilities[33], abs=1e-6)
-    assert ninety_five["threshold"] <= probabilities[33]
-    assert ninety_nine["coverage"] == 28 / 40
-    assert ninety_nine["coverageLow"] == pytest.approx(0.5457, abs=1e-3)
-    assert ninety_nine["coverageHigh"] == pytest.approx(0.8193, abs=1e-3)
+
+def test_few_correct_predictions_do_not_prove_a_high_precision() -> None:
+    """Thirty correct predictions that state .9 do not reach .95, but three hundred do."""
+    assert [one["threshold"] for one in target_thresholds(np.full(30, 0.9), np.ones(30, bool))] == [
+        0.9,
+        None,
+        None,
+    ]
+    many = target_thresholds(np.full(300, 0.9), np.ones(300, bool))
+    assert [one["threshold"] for one in many] == [0.9, 0.9, None]
 
 
 def test_equal_probabilities_are_not_separated() -> None:
     """A run of equal probabilities is not split, even if only its end is wrong."""
-    probabilities = np.repeat([0.9, 0.8], [30, 10])
-    is_right = np.repeat([True, True, False], [30, 2, 8])
+    probabilities = np.repeat([0.995, 0.99], [30, 40])
+    is_right = np.repeat([True, True, False], [30, 2, 38])
 
     found = target_thresholds(probabilities, is_right)
 
-    assert [one["threshold"] for one in found] == [0.9, 0.9, 0.9]
+    assert [one["threshold"] for one in found] == [0.995, 0.995, 0.995]
 
 
 @pytest.mark.parametrize("answers", [0, FEWEST_ANSWERS - 1])
@@ -47,18 +64,18 @@ def test_few_answers_show_nothing(answers: int) -> None:
 
 def test_rejected_answers_are_never_covered() -> None:
     """A rejected text counts among the examples, but no threshold covers it."""
-    probabilities = np.repeat([0.9, -1.0], [30, 10])
+    probabilities = np.repeat([0.995, -1.0], [30, 10])
 
     found = target_thresholds(probabilities, np.ones(40, bool))
 
-    assert [(one["threshold"], one["coverage"]) for one in found] == [(0.9, 0.75)] * 3
+    assert [(one["threshold"], one["coverage"]) for one in found] == [(0.995, 0.75)] * 3
 
 
 def test_the_coverage_is_of_the_counted_examples() -> None:
     """The coverage of a label counts only examples with that label."""
-    probabilities = np.repeat([0.9, 0.1], [30, 70])
+    probabilities = np.repeat([0.995, 0.1], [30, 70])
     has_label = np.repeat([True, False, True], [30, 60, 10])
 
     found = target_thresholds(probabilities, has_label, has_label)
 
-    assert [(one["threshold"], one["coverage"]) for one in found] == [(0.9, 0.75)] * 3
+    assert [(one["threshold"], one["coverage"]) for one in found] == [(0.995, 0.75)] * 3
