@@ -56,7 +56,7 @@ class Manifest:
     """The content of one dump."""
 
     name: str
-    """Prefix of the dumped tables."""
+    """Prefix of the names of the dumped tables."""
     created_at: str
     """Time of the dump, ISO 8601 in UTC."""
     tables: dict[str, list[str]] = field(default_factory=dict)

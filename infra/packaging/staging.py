@@ -22,7 +22,7 @@ from infra.template.functions import FUNCTION_TYPE, FUNCTIONS
 
 # Logical names of all functions; a test compares them with those that Chalice finds in app.py.
 LOGICAL_NAMES = tuple(function.logical for function in FUNCTIONS)
-# Is not known to Chalice.
+# The entry point of functions that answer routes, which Chalice does not know.
 ENTRY = "entry.py"
 _CHALICE = (sys.executable, "-c", "import sys; from chalice.cli import main; sys.exit(main())")
 _JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")

@@ -158,7 +158,10 @@ def _ranges(ink: Ink, least_gap: float) -> list[Range]:
 def _assign_characters(
     line: TextLine, ranges: Sequence[Range], slack: float
 ) -> tuple[list[TextLine], bool]:
-    """Assign characters to the nearest ranges; return whether all are at most `slack` outside."""
+    """Assign each character to the nearest range; return whether all are nearly inside.
+
+    `slack` is the maximum distance of such a character from its range.
+    """
     if not line.places:
         return [replace(line, text="") for _ in ranges], False
     middles = [(left[1] + right[0]) / 2 for left, right in pairwise(ranges)]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
     _Reading = tuple[int, Pixels, Sequence[TextLine], Unrolling | None]
-    """Quarter turns, the raster after them, what was found there, and how it was straightened."""
+    """Number of quarter turns, rotated raster, lines found in it, and how it was straightened."""
 
 # Mean probability from which a page is certainly not upside down.
 _CERTAIN = 0.9

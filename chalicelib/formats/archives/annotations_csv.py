@@ -28,7 +28,7 @@ from chalicelib.formats.texts.encoding import (
     open_text,
 )
 
-# Name of the file that contains the boxes; the contract fixes it.
+# Name, as in the contract, of the file that contains the boxes.
 ANNOTATIONS_NAME = "annotations.csv"
 # Size limit of annotations.csv: 256 bytes for each of 1,000,000 boxes.
 MAX_ANNOTATIONS_BYTES = 256 * 1024 * 1024

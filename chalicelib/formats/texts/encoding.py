@@ -53,7 +53,7 @@ _C1 = bytes(range(128, 160))
 _ASCII = bytes(range(128))
 # With fewer bytes beyond ASCII, signs such as ³ in m³ look like letters of another code page.
 _FEWEST_JUDGED = 3
-# Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
+# Name of the encoding of files that are UTF-8 except in a few rows, which are decoded separately.
 MIXED = "utf-8-mixed"
 # A file is UTF-8 if at most one row in 200 is not valid UTF-8, and at least three times that number
 # of rows are valid UTF-8 with characters beyond ASCII.
@@ -217,9 +217,8 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
     """Decode a byte that is not UTF-8 as Windows-1252, for Python's codec error handler.
 
-    A byte that Windows-1252 does not define becomes half of a surrogate pair, so that its
-    row is rejected.
-    So does a character that is cut off by the end of the file.
+    A byte that Windows-1252 does not define, or a character that is cut off by the end of the file,
+    becomes half of a surrogate pair, so that its row is rejected.
     """
     try:
         return codecs.lookup_error("surrogatepass")(error)

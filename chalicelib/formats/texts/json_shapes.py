@@ -141,7 +141,8 @@ def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
 def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool:
     """Return whether a member is the only text of all objects, with mostly distinct values.
 
-    A source or an author is in all objects too, and the first may lack its empty text.
+    All objects are compared, because the first one may lack a text that others have. The values
+    must differ, because a source or an author is a text too.
     """
     values = [value for value in objects if isinstance(value, Mapping)]
     texts = {value[name] for value in values if isinstance(value.get(name), str)}

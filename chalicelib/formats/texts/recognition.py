@@ -1,8 +1,8 @@
 """Decides how a text file is read: kind, encoding, delimiter, header and columns.
 
-Every guess is reported as a warning. If a file can be read in two ways, and earlier versions of
-the service did not accept it, it is refused. The error names both ways, and the
-request field to choose one.
+Every guess is reported as a warning. A file that can be read in two ways is refused, unless earlier
+versions of the service accepted it. The error names both ways, and the request field by which the
+caller chooses one.
 """
 
 from __future__ import annotations

@@ -167,7 +167,8 @@ class TextTable:
         """Return the cells of the first row, with "" for numbers that are data.
 
         The number of a class, such as 1 in the first row, must not be taken for a requested
-        position. The row is data if it has more than numbers and a cell occurs below in its column.
+        position. The row is data if some of its cells are not numbers, and one of its cells occurs
+        again further down in the same column.
         """
         columns = (*split_columns(names, options.text_column), options.label_column)
         asked = {column for column in columns if column}

@@ -55,7 +55,7 @@ class _Value:
     side: int = 0
     """Number of rows and columns, without the margin."""
     margin: int = 0
-    """Width of the border that the published graph adds here; in the new graph, the next node."""
+    """Width of the border that the published graph adds here; the next new node adds it."""
 
 
 class _GraphConversion:

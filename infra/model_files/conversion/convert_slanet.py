@@ -34,7 +34,7 @@ def remove_shapes(graph: onnx.GraphProto) -> None:
 
 
 def tokens_of(model: onnx.ModelProto) -> list[str]:
-    """Return the token of each structure output column; raise BrokenFile if it has not 30."""
+    """Return the 30 tokens of the structure output; raise BrokenFile for any other number."""
     # The graph lists 28 tokens. The columns also have a token of the beginning, before these, and
     # one of the end, after them. The opening tag of a plain cell is moved to the end, with its
     # closing tag.

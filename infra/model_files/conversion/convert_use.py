@@ -87,7 +87,7 @@ def _add_tokens(graph: Graph, weights: Weights) -> str:
 
 
 def _add_pool(graph: Graph, weights: Weights, features: str) -> str:
-    """Add nodes that project each token, sum over the text and divide by its length's root."""
+    """Add nodes that project the tokens, sum them, and divide by the root of their number."""
     matrix = graph.constant("cnn_W", weights["cnn_W"])
     product = graph.add("MatMul", [features, matrix], "cnn_product")
     bias = graph.constant("cnn_b", weights["cnn_b"])

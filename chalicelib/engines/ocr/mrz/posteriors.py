@@ -78,9 +78,9 @@ def _forward(likely: Doubles, mask: Doubles) -> tuple[Doubles, Doubles, Doubles]
         mask: 1 for allowed characters at a position, shape (places, LETTERS).
 
     Returns:
-        The scaled probability that a position's character begins at a step; that it is present at
-        the step, both of shape (steps, places, LETTERS); and the cumulative log of the scale of
-        each step.
+        Three arrays: the scaled probability that a position's character begins at a step, and that
+        it is present at the step, both of shape (steps, places, LETTERS); and the cumulative
+        logarithm of the scale of each step, shape (steps,).
     """
     begun = np.empty((len(likely), *mask.shape))
     lasting = np.empty_like(begun)

@@ -20,7 +20,7 @@ def runs_of(words: Iterable[Word]) -> list[list[Word]]:
     """Group words by line, and split each line at gaps that are as wide as those between columns.
 
     Args:
-        words: words; those of a line must follow one another.
+        words: words of an image; those of a line must follow one another.
     """
     runs: list[list[Word]] = []
     for _, members in groupby(words, key=lambda word: word.line):

@@ -24,7 +24,8 @@ def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
         vectors: float32, shape (texts, dims), in the same order.
 
     Returns:
-        An npz archive: `digests` uint8 (texts, 16), `vectors` float16 (texts, dims).
+        An npz archive with the arrays `digests`, uint8, shape (texts, 16), and `vectors`, float16,
+        shape (texts, dims).
     """
     packed = np.frombuffer(b"".join(digests), np.uint8).reshape(len(digests), DIGEST_BYTES)
     buffer = io.BytesIO()

@@ -67,8 +67,9 @@ def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
         rows: float16, shape (values,) each.
 
     Returns:
-        An archive with `digests` uint8 (rows, 16), `frames` int32 (rows, 2: width, height),
-        `numbers` uint16 (rows,: view) and, last, `rows` float16 (rows, values).
+        An archive of four arrays. `digests`, uint8, shape (rows, 16): digest of each image file.
+        `frames`, int32, shape (rows, 2): width and height. `numbers`, uint16, shape (rows,): number
+        of the view. Last, `rows`, float16, shape (rows, values).
     """
     digests = b"".join(entry.digest for entry in entries)
     arrays: dict[str, Array] = {

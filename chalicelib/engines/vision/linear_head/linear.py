@@ -31,7 +31,9 @@ class Loss(Protocol):
         ...
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Return the derivatives of the losses with respect to the logits, at most about 5 in size.
+        """Return the derivatives of the losses with respect to the logits.
+
+        Their absolute values are at most about 5.
 
         Args:
             logits: float, shape (examples, labels); may be overwritten.

@@ -283,7 +283,7 @@ class ColumnFinder:
         return Columns(text_at, label_at)
 
     def _find_predicted(self, text_at: int, likely: list[int]) -> int | None:
-        """Return the column among likely ones whose values the texts predict, or None."""
+        """Return the one of the likely columns whose values the texts predict; None without one."""
         rows = [cells for _, cells in islice(self._table.rows(), 1, MAX_COMPARED + 1)]
         read = [
             ["".join(cells[at : at + 1]).strip() for cells in rows] for at in (text_at, *likely)

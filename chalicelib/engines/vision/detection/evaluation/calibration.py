@@ -48,7 +48,7 @@ class Calibration:
 
 
 def fit_calibration(evaluated: Sequence[EvaluatedImage]) -> Calibration:
-    """Fit the function to held-out images; without enough detections, scores are not changed."""
+    """Fit a calibration to held-out images; without enough detections, scores are not changed."""
     scores, is_right = _flat(evaluated)
     if min(int(is_right.sum()), int((~is_right).sum())) < FEWEST:
         return Calibration()

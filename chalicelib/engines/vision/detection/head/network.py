@@ -188,7 +188,10 @@ class Workspace:
 
 
 class TrainingWorkspace(Workspace):
-    """Runs a head forward and backward. Faster convolutions round unlike those of `Workspace`."""
+    """Runs a head forward and backward.
+
+    Its convolutions are faster than those of `Workspace`, and round the results differently.
+    """
 
     def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
         super().__init__(size, dtype)
