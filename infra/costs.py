@@ -315,7 +315,7 @@ def _row(use: Use) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables."""
+    """Print the tables, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m infra.costs", description=__doc__)
     parser.add_argument(
         "--seconds", nargs="*", default=[], metavar="KIND=SECONDS", help="seconds of a call"

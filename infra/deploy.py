@@ -181,7 +181,7 @@ def _agreed(
 
 
 def _agrees(question: str, options: argparse.Namespace, ask: Ask) -> bool:
-    """Ask for confirmation, unless `YES=1` is given."""
+    """Return whether the user confirms; `YES=1` confirms without a question."""
     return options.yes or ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
@@ -231,7 +231,7 @@ def _show_and_ask(
 
 
 def _finish(stack: Stack, target: Target, options: argparse.Namespace) -> str:
-    """Install the global datasets, test the deployment, and print the URL."""
+    """Install the global datasets, test the deployment, and return its URL."""
     outputs = stack.outputs()
     url = target.reachable(outputs.get("EndpointURL", ""))
     if not options.only_stack:

@@ -28,10 +28,10 @@ def target_thresholds(
     """Return a record for each target precision, from out-of-fold predictions.
 
     Args:
-        probabilities: probability of each prediction, float, shape (answers,); -1 for rejected
+        probabilities: probability of each prediction, float, shape (predictions,); -1 for rejected
             ones.
-        is_right: whether the prediction is correct, bool, shape (answers,).
-        counted: the predictions among which the coverage is measured, bool, shape (answers,);
+        is_right: whether the prediction is correct, bool, shape (predictions,).
+        counted: the predictions among which the coverage is measured, bool, shape (predictions,);
             None: all.
 
     Returns:

@@ -64,7 +64,7 @@ def compare(
 
 
 def _read(audit: Audit, tally: Tally) -> datetime | None:
-    """Add the lines of the log to the tally; return the time of the first line."""
+    """Add the lines of the log to the tally; return the earliest time in the log, if known."""
     if isinstance(audit.log, Path):
         with log_lines.opened(audit.log) as files:
             tally.add(log_lines.lines_of(files))

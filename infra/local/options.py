@@ -71,7 +71,7 @@ class Options:
     host: str
     """Address of the HTTP front; everything else listens on 127.0.0.1."""
     public: PublicAddress | None
-    """Address by which callers reach the front; None if it is the address of the front itself."""
+    """Address by which callers reach the front; None if they use the front's own address."""
     port: int
     """Port of the HTTP front; 0 for any free one."""
     aws_port: int

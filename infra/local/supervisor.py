@@ -182,7 +182,7 @@ class Supervisor:
         self._welcome(settings)
 
     def _restore(self, settings: Settings) -> bool:
-        """Restore the data of the previous run, and save it from now on."""
+        """Restore the data of the previous run, and save it from now on; return the success."""
         options, folder = self._options, self._state.data
         if options.backend == MOTO and not (options.keeps_data and folder.exists()):
             archive_logs(self._state)
@@ -345,7 +345,7 @@ def load(place: str) -> Any:
 
 
 def _ended() -> list[tuple[int, int]]:
-    """Return the exit status of children that have ended, by process id."""
+    """Return the process id and the wait status of each child that has ended."""
     found: list[tuple[int, int]] = []
     while True:
         try:

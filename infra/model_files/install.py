@@ -112,7 +112,7 @@ def _fetch_all(
     progress: Progress,
     terminal: TextIO | None,
 ) -> InstallError | None:
-    """Download the packages of all models with one progress bar; return the first failure."""
+    """Download the packages of all models with one progress bar; return the failure, if any."""
     downloads = directory / DOWNLOADS
     sources = _list_sources(directory, models)
     if _has_packages(directory, models):

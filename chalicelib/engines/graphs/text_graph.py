@@ -1,8 +1,9 @@
 """Writes a text model as one graph, from the tokens of a text to probabilities.
 
-Operations and number types are those of `TrainedText.answer`, so that probabilities differ by
-less than 1e-4. The graph takes one text per run, as in the service, because the vector of an 8-bit
-encoder depends on the other texts of its run.
+Operations and number types are those of `TrainedText.answer`, so that probabilities differ by less
+than 1e-4. The graph takes one text per run, as in the service, because the vector of an 8-bit
+encoder depends on the other texts of its run. Functions that add inner nodes return the names of
+their outputs.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | Non
 def straightened(pixels: Pixels, unrolling: Unrolling) -> Pixels:
     """Straighten the pixels of a page, uint8, shape (height, width, 3).
 
-    Beyond its edges, the page is extended by its border pixels.
+    Places beyond the page's edges get the median colour of its border pixels.
     """
     edge = np.concatenate((pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]))
     red, green, blue = (int(value) for value in np.median(edge, axis=0))

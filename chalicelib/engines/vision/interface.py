@@ -121,7 +121,7 @@ class VisionOptions:
     augment: bool = False
     """Whether to train on other views in addition to the image itself."""
     algorithm: str = ""
-    """`object-detection` or `retail-execution`; empty for the other types."""
+    """`object-detection` or `retail-execution` for type image-detection; otherwise empty."""
     seed: int = 0
     """Seed of the split, the folds, the order of the images and the initial weights."""
     threads: int = 1

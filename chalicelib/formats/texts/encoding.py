@@ -111,7 +111,7 @@ def explain_foreign_type(head: bytes, asked: str = "") -> str:
 def _name_unlikely_bytes(head: bytes) -> str:
     """Name the kind of a file with zeros or control characters; "" for other files.
 
-    It is a binary file, or UTF-16 without byte order mark.
+    Such a file is binary, or UTF-16 without byte order mark.
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ""

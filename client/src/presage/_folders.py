@@ -25,8 +25,8 @@ ANNOTATIONS = frozenset({".csv", ".json", ".txt", ".yaml", ".yml", ".names", ".x
 def zip_folder(folder: Path, progress: bool | None = None) -> Source:
     """Pack a folder into a temporary archive, which is deleted when it is closed.
 
-    Hidden files and folders are skipped. Images that the service does not accept are converted,
-    except in folders with annotations.
+    Hidden files and folders are skipped. Images that the service does not accept are converted; in
+    folders with annotations, they cause an error.
 
     Raises:
         FileError: the folder has no images, too many files, or images that cannot be converted.

@@ -66,7 +66,7 @@ class Watched:
         return part
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Change the position."""
+        """Change the position, and return the new one."""
         return self._stream.seek(offset, whence)
 
     def tell(self) -> int:

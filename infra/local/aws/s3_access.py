@@ -71,7 +71,7 @@ class S3Access:
         self._keys = keys
 
     def check(self, environ: dict[str, Any]) -> Form | None:
-        """Accept or refuse a request; return the parsed form of an accepted upload.
+        """Accept or refuse a request; return the parsed form of an accepted upload, else None.
 
         Raises:
             Refused: the signature, its time or the form's policy does not allow the request.

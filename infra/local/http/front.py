@@ -134,7 +134,10 @@ class Front:
         return self._send(answer, environ["REQUEST_METHOD"], start_response)
 
     def _wrong_host(self, environ: dict[str, Any]) -> HttpAnswer | None:
-        """Refuse a request for another host, as sent in DNS rebinding. HTTP/1.0 needs no host."""
+        """Return the refusal of a request for another host, as in DNS rebinding; otherwise None.
+
+        HTTP/1.0 needs no host.
+        """
         given = str(environ.get("HTTP_HOST", ""))
         public = self._public
         if not given or (public.has_host(given) if public else names_this_machine(given)):
@@ -201,7 +204,7 @@ class Front:
         return answer
 
     def _too_large(self, request: HttpRequest, event: dict[str, Any]) -> HttpAnswer | None:
-        """Refuse a request whose event is too large for a function."""
+        """Return the refusal of a request whose event is too large for a function, or None."""
         limit = self._limits.event_bytes
         if limit is None or (size := _json_bytes(event)) <= limit:
             return None
@@ -210,7 +213,7 @@ class Front:
         return _refusal(TooLarge(too_large_message(limit, size)))
 
     def _too_large_result(self, result: dict[str, Any]) -> HttpAnswer | None:
-        """Fail as the gateway does for a result that a function cannot return."""
+        """Return the gateway's error for a result that a function cannot return, or None."""
         limit = self._limits.event_bytes
         if limit is None or (size := _json_bytes(result)) <= limit:
             return None

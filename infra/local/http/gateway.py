@@ -188,7 +188,10 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]] | None:
 
 
 def _body(request: HttpRequest, binary_types: Sequence[str]) -> tuple[str | None, bool]:
-    """Encode the body: base64 for binary types and for bytes that are not UTF-8."""
+    """Encode the body, in base64 for binary types and bytes that are not UTF-8; None without one.
+
+    The second value says whether the body is in base64.
+    """
     if not request.body:
         return None, False
     kind = next((v for n, v in request.headers if n.lower() == "content-type"), "")

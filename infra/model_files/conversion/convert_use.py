@@ -1,7 +1,7 @@
 """Converts the Universal Sentence Encoder (multilingual, CNN) into a graph and a table.
 
 The embedding table is a separate array file of bytes, which processes map and share in memory. The
-graph takes the rows of one text.
+graph takes the rows of one text. Functions that add inner nodes return the names of their outputs.
 """
 
 from __future__ import annotations

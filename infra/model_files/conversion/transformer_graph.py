@@ -1,6 +1,7 @@
 """Builds the graph of a transformer encoder, which turns one text into a vector of length 1.
 
-The graph takes one text without padding, so it needs no attention mask.
+The graph takes one text without padding, so it needs no attention mask. Functions that add inner
+nodes return the names of their outputs.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class _Headers:
         self._seen: dict[str, _Match | None] = {}
 
     def find(self, text: str) -> _Match | None:
-        """Return the header cell that is most similar to a text; the first if several are equal."""
+        """Return the first of the header cells that are most similar to a text; None if none is."""
         key = fold(text)
         if key not in self._seen:
             self._seen[key] = self._search(key)
@@ -80,7 +80,7 @@ def name_headers(
 
 
 def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
-    """Choose a name for each table, by descending score; no name is used twice."""
+    """Choose a name for each table, by descending score, each name once; None without one."""
     pairs = sorted(
         (-score, number, name)
         for number, table_votes in enumerate(votes)
@@ -178,7 +178,7 @@ def _text(cells: Sequence[Cell]) -> str:
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return the template's header cell that matches the joined header texts, or one of them."""
+    """Return the template's header cell that matches all header texts or one of them, or None."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 
@@ -199,7 +199,7 @@ def _cell_entity(
     columns: Mapping[int, _Match | None],
     rows: Mapping[int, _Match | None],
 ) -> str | None:
-    """Return the template's entity for a cell, from its column header or row header."""
+    """Return the template's entity for a cell, from column or row header; None without one."""
     along: Sequence[_Match | None]
     if cell.kind == COLUMN_HEADER:
         along = [headers.find(cell.text), columns.get(cell.column)]

@@ -104,7 +104,7 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
 
 
 def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row]) -> _Row | None:
-    """Return the digit in line `number` as a row if it is above or below a box of a known row."""
+    """Return the digit in line `number` as a row if it is above or below a known box, else None."""
     box = lines[number].box
     x, y = box.center
     for row in rows:
@@ -195,7 +195,8 @@ def _read_whole(
 ) -> TextLine | None:
     """Read a row as one number, to find digits that were missed in one-character boxes.
 
-    Return None if none was missed, or if the number contradicts the digits read before.
+    If none was missed, join the digits of several lines. Return None if this changes nothing, or if
+    the number contradicts the digits read before.
     """
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):
@@ -245,7 +246,7 @@ def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
 
 
 def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
-    """Join the digits of a row that were read in several lines to one line."""
+    """Join a row's digits, read in several lines, to one line; None if a box was missed."""
     is_whole = row.places[-1] - row.places[0] == len(row.places) - 1
     if not is_whole or len(lines) < 2 or len(row.digits) <= len(lines):
         return None

@@ -53,12 +53,12 @@ class TemplateLearner:
         self._readings: dict[tuple[int, tuple[TemplateKey, ...]], _Fields] = {}
 
     def learn(self) -> LearnedTemplate | None:
-        """Fit a template to all examples; None if no value of any entity was found.
+        """Fit a template to all examples; None if no key was found for any entity.
 
         Returns:
-            The template, the entities for which no key was found, and the number of values read
-            correctly. For this number, each document is read with a template that was fitted to
-            the other documents.
+            The template, its scores by entity, and the entities for which no key was found. For the
+            scores, each document is read with a template that was fitted to the other documents; a
+            single document has no scores.
         """
         every = range(len(self._examples))
         template = self._template(every)

@@ -150,7 +150,7 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
 
 
 def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, Runs]:
-    """Join runs of the same pixel row that are at most `gap` pixels apart."""
+    """Join runs of a pixel row at most `gap` pixels apart; return their rows, starts and ends."""
     if not len(row):
         return row, starts, ends
     apart = (row[1:] != row[:-1]) | (starts[1:] - ends[:-1] > gap)

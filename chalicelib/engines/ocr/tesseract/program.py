@@ -41,7 +41,7 @@ def find_program() -> Program | None:
 
 
 def _packaged_program() -> Program | None:
-    """Find the program in its Python package, without importing the package."""
+    """Find the program in its Python package, without importing the package; None if missing."""
     spec = find_spec(_PACKAGE)
     for place in (spec.submodule_search_locations or ()) if spec else ():
         base = Path(place) / "data"
@@ -52,7 +52,7 @@ def _packaged_program() -> Program | None:
 
 
 def _system_program() -> Program | None:
-    """Find a program installed in the system, with its language data."""
+    """Find a program installed in the system, with its language data; None if missing."""
     path = shutil.which(_PROGRAM)
     return Program(Path(path), None) if path else None
 

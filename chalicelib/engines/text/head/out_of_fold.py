@@ -49,7 +49,7 @@ class CrossValidation:
 def calibrate(
     folds: HeldOutFolds, choice: PenaltyChoice, nearest: WeightedScores | None
 ) -> CrossValidation:
-    """Fit the temperatures to the out-of-fold logits, with and without the nearest texts.
+    """Fit the temperatures to the out-of-fold logits; return them with the chosen settings.
 
     Args:
         folds: the held-out examples.

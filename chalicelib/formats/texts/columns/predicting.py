@@ -1,6 +1,6 @@
 """Finds the column whose values the texts predict best.
 
-The category of a text shows in its words, in any language. Its agent, city or state does not.
+The words of a text, in any language, show its category, but not its agent, city or state.
 """
 
 from __future__ import annotations
@@ -55,7 +55,12 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better than chance each half of the rows predicts the other half's values."""
+    """Return how much better than guessing each half of the rows predicts the other half's values.
+
+    Returns:
+        The number of correct predictions minus that of always guessing the most frequent value: as
+        a fraction of the possible gain, and in standard deviations.
+    """
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]
     if len(frequent) < 2:

@@ -211,7 +211,7 @@ def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def describe_columns(profiles: Sequence[ColumnProfile]) -> str:
-    """Return one line per column: position, name, number of values, samples and ranks."""
+    """Return a sentence about each column: position, name, number of values, samples and ranks."""
     lines = []
     for column in summarize_columns(profiles):
         samples = ", ".join(repr(value[:_SAMPLE_CHARACTERS]) for value in column.samples)

@@ -491,6 +491,6 @@ class AsyncFeedback:
 
 
 def _described(descriptions: Mapping[str, str] | None) -> str | None:
-    """Return descriptions by label as the JSON text of the API."""
+    """Return descriptions by label as the JSON text of the API; None without descriptions."""
     listed = [{"name": name, "description": text} for name, text in (descriptions or {}).items()]
     return json.dumps(listed) if listed else None

@@ -53,7 +53,10 @@ async def save(
 async def fetch(
     transport: AsyncTransport, url: str, size: int, stream: BinaryIO, progress: bool | None
 ) -> int:
-    """Download a file into an open file; every attempt starts at the file's beginning."""
+    """Download a file into an open file, and return its size in bytes.
+
+    Every attempt starts at the file's beginning.
+    """
     import stamina
 
     async for attempt in stamina.retry_context(

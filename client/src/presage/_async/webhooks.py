@@ -61,7 +61,7 @@ class AsyncWebhooks:
         return await self._transport.record(request, records.Webhook)
 
     async def rotate(self, webhook_id: str) -> records.Webhook:
-        """Replace the secret; the old secret also signs for 24 hours."""
+        """Replace the secret; for 24 hours, events are signed with both secrets."""
         request = Request("POST", f"{self._base}/{webhook_id}/rotate")
         return await self._transport.record(request, records.Webhook)
 

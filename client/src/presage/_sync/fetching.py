@@ -54,7 +54,10 @@ def save(
 def fetch(
     transport: Transport, url: str, size: int, stream: BinaryIO, progress: bool | None
 ) -> int:
-    """Download a file into an open file; every attempt starts at the file's beginning."""
+    """Download a file into an open file, and return its size in bytes.
+
+    Every attempt starts at the file's beginning.
+    """
     import stamina
 
     for attempt in stamina.retry_context(

@@ -62,7 +62,7 @@ class Webhooks:
         return self._transport.record(request, records.Webhook)
 
     def rotate(self, webhook_id: str) -> records.Webhook:
-        """Replace the secret; the old secret also signs for 24 hours."""
+        """Replace the secret; for 24 hours, events are signed with both secrets."""
         request = Request("POST", f"{self._base}/{webhook_id}/rotate")
         return self._transport.record(request, records.Webhook)
 

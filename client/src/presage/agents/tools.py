@@ -30,7 +30,8 @@ T = TypeVar("T")
 def _explained(call: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
     """Report errors of the service and refused files as results that the agent can read.
 
-    The SDK treats a ResourceError of a tool like a ToolError, but not the other way round.
+    It raises ResourceError, which the SDK handles in tools too. It does not handle a ToolError of a
+    resource.
     """
 
     @wraps(call)

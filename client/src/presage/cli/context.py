@@ -28,7 +28,7 @@ def client() -> Presage:
 
 
 def chosen_profile() -> str | None:
-    """Return the value of the option --profile of the running command."""
+    """Return the value of the option --profile of the running command; None if it is not given."""
     return _PROFILE.get()
 
 

@@ -80,7 +80,7 @@ def _row(key: records.ApiKey) -> tuple[str, ...]:
 
 
 def _new_file(path: Path) -> int:
-    """Create a file that only its owner can read."""
+    """Create a file that only its owner can read, and return its descriptor."""
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

@@ -124,7 +124,7 @@ class StatementColumns:
         return found
 
     def _kind(self, rect: Rect) -> str | None:
-        """Return the kind of a number's column, from the nearest header above it."""
+        """Return the kind of a number's column, from the nearest header above; None without one."""
         above = [
             each
             for each in self._headers

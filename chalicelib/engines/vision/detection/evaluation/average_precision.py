@@ -28,11 +28,11 @@ class EvaluatedImage:
     """Detections in one image, compared with the true boxes."""
 
     labels: Ints
-    """Label of each detection, int, shape (answers,)."""
+    """Label of each detection, int, shape (detections,)."""
     scores: Doubles
-    """Score of each detection, 0 to 1, float64, shape (answers,)."""
+    """Score of each detection, 0 to 1, float64, shape (detections,)."""
     is_right: Bools
-    """Whether each detection is the best match of a true box of its label, bool, (answers,)."""
+    """Whether each detection is the best match of a true box of its label, bool, (detections,)."""
     truths: Ints
     """Number of true boxes in the image by label, int, shape (labels,)."""
 
@@ -149,13 +149,16 @@ def bootstrap_gain(
 ) -> Interval | None:
     """Return the gain in mean average precision from one method to another, with a 95 % interval.
 
-    It is computed by resampling the images.
+    The interval is computed by resampling the images.
 
     Args:
         before: detections of one method.
         after: detections of another method in the same images, in the same order.
         labels: number of labels.
         seed: seed of the resampling.
+
+    Returns:
+        The gain with its interval; None for fewer than two images, or without true boxes.
     """
 
     def value_of(rows: Sequence[int]) -> float | None:
