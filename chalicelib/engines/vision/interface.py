@@ -113,7 +113,7 @@ class VisionOptions:
     """Maximum number of epochs; each has a record of the learning curve."""
     # Otherwise an engine may repeat few images several times an epoch.
     has_named_epochs: bool = field(default=True, kw_only=True)
-    """Whether the caller chose the number of epochs; if so, each is one pass over the images."""
+    """Whether the caller set the number of epochs; then each epoch is one pass over the images."""
     learning_rate: float
     """Learning rate of the request; 0.001 stands for the best rate of the engine."""
     split_ratio: float = 0.9
