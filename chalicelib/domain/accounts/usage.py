@@ -282,7 +282,7 @@ class Allowances:
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract a failed call if it was counted, which was unknown when the call ended."""
+        """Subtract a failed call if it was counted. This was unknown when the call ended."""
         self._counters.settle(job)
 
     def predictions(self, account: Account) -> Usage:

@@ -142,10 +142,10 @@ def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]
 
 
 def _even_ends(costs: Sequence[int], first: int, last: int) -> list[int]:
-    """Divide a long sentence into windows: the words from `first` on, without the one at `last`.
+    """Divide a long sentence, the words `first` to `last` - 1, into windows of about equal cost.
 
     Returns:
-        For each window, the index after its last word. The windows have about equal cost.
+        For each window, the index after its last word.
     """
     total = sum(costs[first:last])
     count = -(-total // _WINDOW_TOKENS)

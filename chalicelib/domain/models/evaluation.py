@@ -22,7 +22,9 @@ class EvaluatedExample:
     expected: str | None
     """Label of the example; None if a multi-label image does not have the predicted label."""
     predicted: str | None
-    """Predicted label; None if none was, or if a multi-label image was not given `expected`."""
+    """Predicted label; None if a text was rejected as out of scope, or if `expected`, a label of a
+    multi-label image, was not predicted.
+    """
     probability: float
     """Highest probability of any label; for multi-label images, that of the entry's label."""
 

@@ -46,7 +46,7 @@ class TrainingExamples:
     def read(self, model: Model, datasets: Sequence[Dataset]) -> TrainingTexts:
         """Read the labelled texts that a model is trained on.
 
-        `datasets` is the result of the method of this name. Their counts decide which examples are
+        `datasets` is what the method `datasets` returned. Their counts decide which examples are
         used.
         """
         collected = TrainingTexts(label_ids=self._label_ids(datasets[0]))
@@ -89,7 +89,7 @@ class TrainingExamples:
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
         """Read the labelled images that a model is trained on.
 
-        `datasets` is the result of the method of this name. Their counts decide which examples are
+        `datasets` is what the method `datasets` returned. Their counts decide which examples are
         used.
         """
         labels: list[str] = []
