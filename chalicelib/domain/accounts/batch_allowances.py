@@ -42,7 +42,7 @@ class BatchCounters(Protocol):
         """
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Count `kept` predictions of a batch permanently and release the others.
+        """Count `kept` reserved predictions of a batch permanently, and release the others.
 
         Returns:
             The number of predictions that were reserved; 0 if the batch was settled before.

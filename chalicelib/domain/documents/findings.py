@@ -89,7 +89,8 @@ class NamedTable:
     """Name of the table, unique among tables; None if no header cell that it contains has a table
     name."""
     cell_entities: tuple[str | None, ...]
-    """Entity of each cell, from its column header or else its row header; None without one."""
+    """For each cell the entity of its column header, otherwise of its row header; None without any.
+    """
     row_entities: Mapping[int, str]
     """For each row with a header, by row number from 1: the entity of the header, or its text if it
     has no entity."""

@@ -82,7 +82,7 @@ class KeptVersions:
         return KeptVersions(tuple(one for one in kept if one not in gone), number)
 
     def without(self, number: int) -> KeptVersions:
-        """Return the versions without the one with this number."""
+        """Return all versions except the one with this number."""
         return KeptVersions(tuple(one for one in self.kept if one.number != number), self.last)
 
 

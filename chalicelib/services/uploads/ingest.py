@@ -101,8 +101,9 @@ class Reader(Protocol):
     ) -> IngestPlan:
         """Check a file, and plan which examples it adds to the dataset.
 
-        `check` is called often, and raises an error to stop. `begin` is called with the counts
-        before the first example is read, so that the receipt of a refused file has them.
+        `check` is called often, and raises an error to stop. `begin` receives the object that
+        counts the examples, before the first example is read. So the receipt of a refused file has
+        the counts up to the error.
 
         Raises:
             InvalidUpload: the file has no usable example, or exceeds a limit of the dataset.

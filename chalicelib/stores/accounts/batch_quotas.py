@@ -61,7 +61,7 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Count `kept` predictions of a batch permanently, and release the others. Idempotent.
+        """Count `kept` reserved predictions of a batch permanently; release the others. Idempotent.
 
         Returns:
             The number that was reserved; 0 if there was no reservation or it was settled before.

@@ -132,7 +132,7 @@ class FileJobStore(ABC, Generic[JobT]):
 
     @abstractmethod
     def _row(self, job: JobT) -> ExportRow:
-        """Return the row of a job with its key."""
+        """Return a row object with only the key of a job's row."""
 
     @abstractmethod
     def _load(self, row: ExportRow) -> JobT:

@@ -31,10 +31,10 @@ class RunStart:
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
     def of_unguarded(self, dataset: Dataset) -> Dataset:
-        """Return a dataset without guard entry as at the run's start, or as now if corrected since.
+        """Return a dataset as it was when the run began, or as it is now if corrected since.
 
-        Chunks that a correction replaced may have been deleted, because no guard entry protects
-        them.
+        For a dataset without guard entry: its chunks that a correction replaced may have been
+        deleted.
         """
         same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
         return self.of(dataset) if same else dataset

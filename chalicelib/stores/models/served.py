@@ -51,7 +51,7 @@ class ServedModels:
         return model
 
     def find_version(self, account_id: str, model_id: str, number: int) -> ServedModel:
-        """Return a model with one of its stored versions, served or not.
+        """Return a model with one of its stored versions, given by number.
 
         Raises:
             ModelNotFound: the model does not exist or belongs to another account.

@@ -1,4 +1,4 @@
-"""Fields of calls that read documents, one or a batch of them. See contract, section 6."""
+"""Fields of calls that read one document or a batch of documents. See contract, section 6."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def one_source(
 
 
 def reading_options(call: Call) -> ReadingOptions:
-    """Return the reading options of a call. Some forms have only a part of them."""
+    """Return the reading options of a call. Some forms lack some of these options."""
     form = call.form
     return ReadingOptions(
         format=checked_format(getattr(form, "format", None), FAMILY_KINDS[call.family]),

@@ -123,7 +123,7 @@ def _ranked_cells(
 
 
 def _answer(answered: AnsweredLine) -> Any:
-    """Return the record of a line's answer, as the answer to a single call has it."""
+    """Return the record of a line's answer, the same as in the answer to a single call."""
     if answered.document is not None:
         return _read(answered)
     detections = [item for item in answered.items if isinstance(item, Detection)]

@@ -223,7 +223,7 @@ def train_stats(stats: TrainStats) -> TrainStatsRecord:
 
 
 def model(row: Model) -> ModelRecord:
-    """Return the record of a model, as lists of models have it."""
+    """Return the record of a model in a list."""
     return record(
         ModelRecord,
         row,
