@@ -1,8 +1,9 @@
 """Measures the task form on drawn and on scanned forms, each with a template of its keys.
 
-Values are compared with single spaces, and without any. The bar of scanned forms is on the latter,
-because their true values have odd spaces ("9/ 3/ 92"). The calibration error has no bar here: with
-as few values as the scanned forms have, even perfect probabilities would measure .07.
+Values are compared twice: with single spaces, and without spaces. The bar of scanned forms is on
+the comparison without spaces, because their true values have odd spaces ("9/ 3/ 92"). The
+calibration error has no bar here: with as few values as the scanned forms have, even perfect
+probabilities would measure .07.
 """
 
 from __future__ import annotations

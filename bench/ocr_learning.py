@@ -38,7 +38,7 @@ def bench_learning(bench: Bench) -> None:
 
 
 def _bench_issuer(reader: Reader, issuer: Issuer, trusts_layer: bool) -> Tally:
-    """Learn from some invoices of an issuer, and count the correct values in the others."""
+    """Learn a template from some invoices of an issuer; count its correct values on the others."""
     examples = [
         prepare_example(
             map(PackedPage, reader.pages(one.content, trusts_layer=trusts_layer)), one.values, go_on

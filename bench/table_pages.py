@@ -390,7 +390,7 @@ class _Drawing:
             self._write(sides[0] + self.gap / 2 + share * spare, top + number * self.pitch, line)
 
     def _stretched(self, line: str, width: float, is_last: bool, column: int) -> str:
-        """Return a line of a cell with wider spaces, or with leaders, if the family has such."""
+        """Return a line of a cell, with wider spaces or leaders if the family of tables has any."""
         family, longer = self.family, line
         while longer and font(self.font, self.size).getlength(longer) <= width:
             line = longer

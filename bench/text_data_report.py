@@ -115,7 +115,7 @@ def flipped_anywhere(examples: TextTrainingSet, seed: int) -> np.ndarray:
 
 
 def flipped_near(examples: TextTrainingSet, seed: int) -> np.ndarray:
-    """Return labels, some replaced by one of the three with the nearest mean vectors."""
+    """Return labels, some replaced by one of the three labels whose mean vectors are nearest."""
     generator = np.random.default_rng(seed)
     given = np.array(examples.label_indexes)
     vectors = np.concatenate(list(examples.blocks.values()), axis=1)

@@ -61,9 +61,10 @@ def bench_words(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_interrupted(report: Report, asked: argparse.Namespace) -> None:
-    """Kill the worker while it embeds and while it fits; a third training is not interrupted.
+    """Compare three trainings: the worker is killed as it embeds, as it fits, or not at all.
 
-    Above 30,000 examples, the same bytes are promised only on one machine, as here.
+    All three artifacts must be equal. Above 30,000 examples, this is promised only if all workers
+    run on one machine, as they do here.
     """
     with _stack() as (stack, caller):
         rows = short_texts(asked.data, asked.texts)

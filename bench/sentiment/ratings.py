@@ -44,7 +44,7 @@ class RatedSentence:
 
     text: str
     source: str
-    """Name of the file that has it."""
+    """Name of the file that the sentence is from."""
     mean: float
     """Mean rating, -4 to 4."""
     spread: float
