@@ -131,7 +131,7 @@ def main() -> int:
 
 
 def _in_turn(pair: int, here: Side, base: Side) -> tuple[Side, Side]:
-    """Return both stacks in the order of a pair."""
+    """Return both stacks in the order in which this pair measures them. The order alternates."""
     return (here, base) if pair % 2 else (base, here)
 
 

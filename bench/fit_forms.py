@@ -143,7 +143,7 @@ def _pictures(content: bytes) -> list[Image.Image]:
 
 
 def generated_cases(reader: Reader) -> Iterator[Case | EmptyCase]:
-    """Yield the values found on generated forms; each form becomes some kinds of page."""
+    """Yield the values found on generated forms. Each form is one page of one of KINDS."""
     for number, family in enumerate(FAMILIES):
         say(f"{number + 1} of {len(FAMILIES)}: {family}")
         for seed in range(FORMS):

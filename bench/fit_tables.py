@@ -197,7 +197,7 @@ def chosen(scored: Sequence[tuple[Case, float]]) -> list[tuple[Case, float, floa
 
 
 def left_out_figures(cases: Sequence[Case]) -> dict[str, float]:
-    """Return how good the most probable structures are if their families are left out."""
+    """Return how good the most probable structures are if the fit leaves their families out."""
     taken = chosen(left_out(cases))
     tables = [each for each in taken if each[0].family in FAMILIES]
     plain = [probability for case, probability, _ in taken if case.family not in FAMILIES]

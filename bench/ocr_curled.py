@@ -39,7 +39,7 @@ def bench_curled(bench: Bench) -> None:
 
 
 def bend(pixels: Any, number: int) -> Any:
-    """Bend a page; in the second round, each page gets another kind of bend."""
+    """Bend a page. The number of the page decides the kind and the amount of the bend."""
     kind = KINDS[(number + number // len(KINDS)) % len(KINDS)]
     return curled(pixels, kind, SEED + number)
 
