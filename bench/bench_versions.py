@@ -114,7 +114,12 @@ def lost_accuracy(client: Client, model: str, rows: Rows) -> float:
 
 
 def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, bool, float]:
-    """Return whether the versions with correct and with wrong labels are served, and the loss."""
+    """Retrain a model with right, then with wrong labels, each with `if-better`.
+
+    Returns:
+        Whether the version with right labels is served, whether that with wrong labels is served,
+        and how much test accuracy was lost by serving wrong labels.
+    """
     chance = random.Random(seed)
     rows = draw.rows(data, chance)
     later = round(ADDED * len(rows))
