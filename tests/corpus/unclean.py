@@ -163,6 +163,26 @@ UNCLEAN = [
         warnings=frozenset({"columnsGuessed", "delimiterGuessed"})),
     _ok("a title above two columns of csv", b"Export of May\n" + rows_of(
         [("Detalhe", "Setor"), *PAIRS]).encode(), warnings=LONE),
+    _ok("a title with an empty cell above two columns of csv", rows_of(
+        [("Export of May", ""), ("Detalhe", "Setor"), *PAIRS]).encode(), warnings=LONE),
+    _ok("names and values above two columns of csv", rows_of(
+        [("Author", "Ann"), ("Date", "2026-05-01"), ("Message", "Category"), *PAIRS]).encode(),
+        warnings=LONE),
+    _ok("a question of unknown words above a label that occurs once", rows_of(
+        [("Was ist?", "Setor"), *PAIRS, ("an odd case of all", "odd")]).encode(),
+        labels={**LABELS, "odd": 1}, warnings=LONE | {"fewExamples"}),
+    _ok("numbers above two questions", rows_of(
+        [("Q1", "Q2"), ("What is wrong?", "Which team?"), *PAIRS]).encode(), warnings=LONE),
+    _ok("labels of which half end in a semicolon", _file(
+        [(text, f"{label};" if n % 4 < 2 else label) for n, (text, label) in _NUMBERED])),
+    _ok("doccano without comments", "\n".join(
+        json.dumps({"id": n, "data": text, "label": [label], "Comments": []})
+        for n, (text, label) in _NUMBERED).encode(), kind="jsonl",
+        warnings=frozenset({"columnsGuessed"})),
+    _ok("Chinese texts that are a third digits", rows_of([
+        ("单号", "客户", "描述", "类别"), *(
+            (f"{n:010d}", "小阿"[n % 2], f"订单12{n:02d}什么时候退款", label)
+            for n, (_, label) in _NUMBERED)]).encode(), warnings=frozenset({"columnsGuessed"})),
     _ok("a question as a name above a label that occurs once",
         rows_of([("What happened?", "Category"), *PAIRS, ("an odd case of all", "odd")]).encode(),
         labels={**LABELS, "odd": 1}, warnings=LONE | {"fewExamples"}),

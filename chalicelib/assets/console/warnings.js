@@ -206,7 +206,7 @@ function shownPath(path) {
 }
 
 /** Leave the images that a warning lists out of the archive; a place is a path, or `path: label`. */
-function leaveOutImages({ places }, { found, leaveOut }) {
+function leaveOutImages({ places }, { found, options, leaveOut }) {
   const isListed = (path) => {
     const shown = shownPath(path);
     return places.some((place) => place === shown || place.startsWith(`${shown}: `));
@@ -215,13 +215,13 @@ function leaveOutImages({ places }, { found, leaveOut }) {
     {
       text: t("fix.images", { count: places.length }),
       run: () => leaveOut(isListed),
-      if: hasPlainNames(found),
+      if: hasPlainNames(found, options),
     },
   ];
 }
 
-function chooseFolders({ places }, { found, leaveOut, ...fix }) {
-  const isPlain = hasPlainNames(found);
+function chooseFolders({ places }, { found, options, leaveOut, ...fix }) {
+  const isPlain = hasPlainNames(found, options);
   const isTable = places.some((place) => TABLE.test(place));
   const parts = (isTable ? [] : places).map((place) => ({
     text: t("fix.remove", { name: place }),
@@ -241,7 +241,8 @@ function chooseFolders({ places }, { found, leaveOut, ...fix }) {
 }
 
 /** Return whether the names of an archive's files are UTF-8, so that it can be packed again. */
-const hasPlainNames = ({ warnings }) => !warnings.some(({ code }) => code === "encodingGuessed");
+const hasPlainNames = ({ warnings }, { encoding }) =>
+  !encoding && !warnings.some(({ code }) => code === "encodingGuessed");
 
 function separateCells(_warning, { found, options, change }) {
   const { columns, format } = found;
@@ -285,13 +286,11 @@ const FIXES = {
   missingText: leaveOutExamples,
   tinyBoxes: leaveOutExamples,
   contradictingTexts: leaveOutExamples,
-  encodingGuessed: (_warning, { found, options, change }) => [
-    {
-      text: t("fix.use", { name: found.format.encoding }),
-      run: () => change({ ...options, encoding: found.format.encoding }),
-      if: Boolean(found.format.encoding),
-    },
-  ],
+  encodingGuessed: ({ places }, { options, change }) =>
+    places.map((name) => ({
+      text: t("fix.use", { name }),
+      run: () => change({ ...options, encoding: name }),
+    })),
   delimiterGuessed: (_warning, { found, options, change }) => {
     const name = DELIMITERS[found.format.delimiter];
     return [

@@ -62,7 +62,7 @@ ENCODINGS = (
     *(f"iso-8859-{part}" for part in range(1, 17) if part != 12),
     *("shift_jis", "cp932", "euc_jp", "iso2022_jp", "gb2312", "gbk", "gb18030", "big5"),
     *("big5hkscs", "euc_kr", "cp949", "koi8-r", "koi8-u"),
-    *(f"cp{page}" for page in (437, 737, 775, 850, 852, 857, 861, 862, 866, 874)),
+    *(f"cp{page}" for page in (437, 737, 775, 850, 852, 857, *range(860, 864), 866, 874)),
     *("mac-roman", "mac-cyrillic", "mac-greek", "mac-turkish", "mac-latin2"),
 )
 _LONGEST_NAME = 1_000

@@ -26,7 +26,10 @@ MAX_PICTURE_FILE_BYTES = 2 * 1024 * 1024
 # File names by which tools store the class names of YOLO.
 CLASS_LISTS = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")
 _TEXT_SUFFIXES = frozenset(
-    (".txt", ".json", ".xml", ".yaml", ".yml", ".csv", ".md", ".names", ".data", ".cache")
+    (
+        *(".txt", ".json", ".jsonl", ".xml", ".yaml", ".yml", ".csv", ".md"),
+        *(".names", ".data", ".cache"),
+    )
 )
 _LABEL_FOLDERS = frozenset(("labels", "obj_train_data", "obj_valid_data"))
 _SHOWN_DOCUMENTS = 5

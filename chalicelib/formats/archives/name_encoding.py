@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from chalicelib.formats.texts.code_pages import has_rivals, rank_code_pages, take_sample
+from chalicelib.formats.texts.code_pages import rank_code_pages, rank_rivals, take_sample
 
 DEFAULT = "cp437"
 _CANDIDATES = (
@@ -18,17 +19,43 @@ _CANDIDATES = (
     *("cp775", "cp1257", "cp866", "cp1251", "cp737", "cp1253", "cp862", "cp874"),
     *("cp861", "cp932", "gb18030", "big5", "cp949"),
 )
+# Too similar to others to be guessed from a few names, but named as possible.
+_OTHERS = ("cp860", "cp863")
+_MOST_RIVALS = 3
 _ENDING = re.compile(rb"\.[A-Za-z0-9]{1,5}$")
 
 
-def guess_name_encoding(names: Iterable[bytes]) -> tuple[str, bool]:
-    """Return the most likely code page of names that are not UTF-8; `cp437` if none is clear.
+@dataclass(frozen=True, slots=True)
+class NameGuess:
+    """The code page that was guessed for names in an archive."""
 
-    Returns:
-        The code page, and whether it is certain. Only `cp437` can be certain, if no other code
-        page is as likely.
-    """
+    encodings: tuple[str, ...] = (DEFAULT,)
+    """The guessed code page, then up to three others that the names may have instead."""
+    sample: bytes = b""
+    """A name that the code pages read differently; empty if nothing had to be guessed."""
+
+    def describe(self) -> str:
+        """Return the code page, the others, and how each reads the sample, for messages."""
+        first, *others = (
+            f"{name} ('{self.sample.decode(name, 'replace')[:40]}')" for name in self.encodings
+        )
+        return first + (f"; possible are also {', '.join(others)}" if others else "")
+
+
+NO_GUESS = NameGuess()
+
+
+def guess_name_encoding(names: Iterable[bytes]) -> NameGuess:
+    """Guess the code page of names that are not UTF-8; `cp437` if none is clear."""
     # Nearly all files end in plain letters.
     judged = list(take_sample(_ENDING.sub(b"", name) for name in names))
+    parts = [part for name in judged for part in re.split(rb"[/\\]", name) if not part.isascii()]
+    if not parts:
+        return NO_GUESS
     found = rank_code_pages(judged, (DEFAULT, *_CANDIDATES))[0]
-    return found, found == DEFAULT and not has_rivals(judged, (DEFAULT, *_CANDIDATES))
+    rivals = rank_rivals(judged, (found, DEFAULT, *_CANDIDATES, *_OTHERS))[:_MOST_RIVALS]
+
+    def count_readings(part: bytes) -> int:
+        return len({part.decode(name, "replace") for name in (found, *rivals)})
+
+    return NameGuess((found, *rivals), max(parts, key=count_readings))

@@ -56,6 +56,7 @@ from chalicelib.formats.archives.box_files import (
 from chalicelib.formats.archives.box_kinds import find_boxes, warn_of_unused
 from chalicelib.formats.archives.folders.labels import FolderLabels
 from chalicelib.formats.archives.member_pictures import MemberImage, MemberImages
+from chalicelib.formats.archives.name_encoding import NameGuess
 from chalicelib.formats.archives.picture_examples import PictureItems
 from chalicelib.formats.archives.zip_archive import (
     MemberProblem,
@@ -160,18 +161,19 @@ def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
     else:
         scan.read_folders()
     _check_useful(scan.result, rules)
-    if archive.guessed_encoding:
-        scan.result.warnings.append(_warning_of_names(archive.guessed_encoding))
+    if archive.name_guess.sample:
+        scan.result.warnings.append(_warn_of_names(archive.name_guess))
     _warn(scan.result, rules)
     return scan.result
 
 
-def _warning_of_names(encoding: str) -> UploadWarning:
+def _warn_of_names(guess: NameGuess) -> UploadWarning:
     message = (
-        f"Names of files and folders are not UTF-8; they were read as {encoding}. Check the "
-        "labels, and make the archive again with a tool that writes UTF-8 if they are wrong."
+        f"Names of files and folders are not UTF-8; they were read as {guess.describe()}. Check "
+        "the labels. If they are wrong, send another code page as 'encoding', or make the archive "
+        "again with a tool that writes UTF-8."
     )
-    return UploadWarning(ENCODING_GUESSED, message)
+    return UploadWarning(ENCODING_GUESSED, message, 1, guess.encodings)
 
 
 class _Scan:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from chalicelib.errors import InvalidUpload
+from chalicelib.formats.archives.name_encoding import NameGuess
 from chalicelib.formats.archives.zip_directory import (
     LOCAL_HEADER_BYTES,
     Directory,
@@ -163,9 +164,9 @@ class ZipArchive:
         self._ends = ends
 
     @property
-    def guessed_encoding(self) -> str:
-        """Return the code page that was guessed for file names; "" if none had to be guessed."""
-        return self._directory.name_encoding if self._directory.is_guessed else ""
+    def name_guess(self) -> NameGuess:
+        """Return the code page that was guessed for file names; without sample if none was."""
+        return self._directory.guess
 
     def members(self) -> Iterator[ZipMember]:
         """Yield the files in the order of the directory, without folders, hidden and system files.

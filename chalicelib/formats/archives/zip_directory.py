@@ -15,7 +15,12 @@ from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_ARCHIVE_ENTRIES
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.archives.name_encoding import DEFAULT, guess_name_encoding
+from chalicelib.formats.archives.name_encoding import (
+    DEFAULT,
+    NO_GUESS,
+    NameGuess,
+    guess_name_encoding,
+)
 
 # Length limit of a path; file systems allow 255 characters for a single name.
 MAX_PATH_CHARACTERS = 1_000
@@ -172,8 +177,8 @@ class Directory:
     """Number of bytes before the archive in the file. It must be added to stored offsets."""
     name_encoding: str = DEFAULT
     """Code page of the names that are not UTF-8."""
-    is_guessed: bool = False
-    """Whether `name_encoding` was guessed as the likeliest code page, and others are possible."""
+    guess: NameGuess = NO_GUESS
+    """How `name_encoding` was guessed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,8 +363,8 @@ def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") ->
     """
     names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
     if not asked:
-        found, is_certain = guess_name_encoding(names)
-        return replace(directory, name_encoding=found, is_guessed=not is_certain)
+        guess = guess_name_encoding(names)
+        return replace(directory, name_encoding=guess.encodings[0], guess=guess)
     for name in names:
         try:
             name.decode(asked)

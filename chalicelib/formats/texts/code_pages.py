@@ -44,7 +44,7 @@ _TURKISH = (frozenset("çğıöşüâi̇"),)
 _THAI = frozenset("กขคงจชดตทนบปพมยรลวสหอะาำแเโไใ") | frozenset(map(chr, range(0x0E31, 0x0E4D)))
 _RUSSIAN = (frozenset("оеаинтсрвлкмдпуяыьгзбч"),)
 _LETTERS = {
-    **dict.fromkeys(("cp437", "cp1252", "mac_roman"), _WESTERN),
+    **dict.fromkeys(("cp437", "cp1252", "mac_roman", "cp860", "cp863"), _WESTERN),
     # In Windows-1252 these letters have the bytes of frequent Turkish ones in Windows-1254.
     **dict.fromkeys(("cp850", "cp861"), (*_WESTERN, _ICELANDIC)),
     **dict.fromkeys(("cp852", "cp1250", "iso8859_2"), _CENTRAL),
@@ -91,20 +91,16 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
     return [*sorted(better, key=scores.__getitem__, reverse=True), default]
 
 
-def has_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> bool:
-    """Return whether texts are unlikely in the first code page, or as likely in another one.
+def rank_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
+    """Return the likely code pages that read texts unlike the first candidate, best first.
 
-    A code page that reads the texts in the same way as the first one does not count.
+    Of code pages that read the texts in the same way, one is returned.
     """
     sample = b"\n".join(take_sample(texts))
-    if sample.isascii():
-        return False
-    read = sample.decode(candidates[0], "replace")
-    score = score_code_page(sample, candidates[0])
-    return score < _LIKELY or any(
-        sample.decode(name, "replace") != read and score_code_page(sample, name) >= score
-        for name in candidates[1:]
-    )
+    readings = {sample.decode(name, "replace"): name for name in reversed(candidates)}
+    names = [name for name in candidates[1:] if name in readings.values() and name != candidates[0]]
+    scores = {name: score_code_page(sample, name) for name in names}
+    return sorted((n for n in names if scores[n] >= _LIKELY), key=scores.__getitem__, reverse=True)
 
 
 def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:

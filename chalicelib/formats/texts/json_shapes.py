@@ -96,7 +96,7 @@ def name_kind(value: object) -> str:
 
 def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> ObjectShape:
     """Choose members by their names. Other documented names are also accepted in later objects."""
-    names = list(value)
+    names = _filled(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
     has_text, has_label = (any(key in value for key in keys) for keys in (TEXT_KEYS, LABEL_KEYS))
@@ -105,7 +105,7 @@ def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> Objec
     is_guessed = len(others) == 1 and _is_only_text(others[0], taken, [value, *following])
     texts = others if is_guessed else texts
     if not (has_text or has_label) and not (texts and labels):
-        shown = (", ".join(str(key)[:40] for key in names[:5]) or "no members").encode(
+        shown = (", ".join(str(key)[:40] for key in [*value][:5]) or "no members").encode(
             "utf-8", "replace"
         )
         raise InvalidUpload(
@@ -127,6 +127,11 @@ def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> Objec
         label_keys=LABEL_KEYS if has_label else (*LABEL_KEYS, *labels),
         is_guessed=is_guessed,
     )
+
+
+def _filled(value: Mapping[str, Any]) -> list[str]:
+    """Return the members that are not empty lists, which annotation tools write for no comments."""
+    return [key for key, cell in value.items() if cell != []]
 
 
 def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
@@ -152,7 +157,7 @@ def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool
         and not any(
             value[key] and isinstance(value[key], list | dict) for key in value.keys() - taken
         )
-        and not find_named_columns(list(value)).texts
+        and not find_named_columns(_filled(value)).texts
         for value in values
     )
 

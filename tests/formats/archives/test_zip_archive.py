@@ -124,7 +124,7 @@ def test_a_unicode_path_field_leaves_nothing_to_guess() -> None:
     extra = struct.pack("<HHBL", 0x7075, 5 + len(name), 1, zlib.crc32(raw)) + name
     archive, member = _only(raw_zip([Raw(raw, b"x", extra=extra)]))
 
-    assert (member.path, archive.guessed_encoding) == ("Balık.png", "")
+    assert (member.path, archive.name_guess.sample) == ("Balık.png", b"")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import BinaryIO, cast
+from typing import BinaryIO, TextIO, cast
 
 from chalicelib.domain.datasets.label_names import normal_form
 from chalicelib.domain.datasets.receipt import RejectedItem
@@ -22,6 +22,7 @@ from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.texts.columns.names import find_named_columns
 from chalicelib.formats.texts.delimited import Record, read_records
 from chalicelib.formats.texts.encoding import find_encoding, open_text
+from chalicelib.formats.texts.json_records import read_values
 
 _CLASSES = "_classes.csv"
 _MAX_BYTES = 256 * 1024 * 1024
@@ -136,9 +137,24 @@ class _Table:
             with open_text(file, encoding) as stream:
                 delimiter = _find_delimiter(stream.readline())
             with open_text(file, encoding) as stream:
-                self._decide(list(islice(read_records(stream, delimiter), _SAMPLE_ROWS)))
+                self._decide(list(islice(self._records(stream, delimiter), _SAMPLE_ROWS)))
             with open_text(file, encoding) as stream:
-                yield from self._read_rows(read_records(stream, delimiter), separator)
+                yield from self._read_rows(self._records(stream, delimiter), separator)
+
+    def _records(self, stream: TextIO, delimiter: str) -> Iterator[Record]:
+        """Yield the rows of the table. Those of JSON lines begin with the names of the members."""
+        if not self._member.name.casefold().endswith(".jsonl"):
+            yield from read_records(stream, delimiter)
+            return
+        names: list[str] = []
+        for number, value in enumerate(read_values(stream), start=1):
+            if not isinstance(value, dict):
+                yield Record(number, [], "the line is not an object.")
+                continue
+            if not names:
+                names = list(value)
+                yield Record(number, names, "")
+            yield Record(number, [str(value.get(name, "")) for name in names], "")
 
     def _decide(self, records: list[Record]) -> None:
         """Find the columns with the file name and the labels, by the header and the first rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import filterfalse
 
@@ -29,6 +29,7 @@ from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, Z
 from chalicelib.formats.archives.zip_directory import show_path
 
 _IMAGES = frozenset(("images", "image", "imgs", "img", "pictures", "photos", "pics", "jpegimages"))
+_TABLES = (".csv", ".jsonl")
 
 
 class FolderLabels:
@@ -62,8 +63,9 @@ class FolderLabels:
             elif not member.problem and not is_companion(member):
                 folders.add(_path_of(member))
         self._splits = SplitFolders(folders)
-        self._are_unnamed = not members and _are_unnamed(folders)
-        self._unread = _list_tables(archive) if self._are_unnamed else []
+        self._are_unnamed = bool(folders) and not members and _are_unnamed(folders)
+        are_tables = not members and _are_unnamed(f for f in folders if not split_of(f))
+        self._unread = _list_tables(archive) if are_tables else []
         self._table_folders = {_path_of(member) for member in members or self._unread}
         files = BoxFiles(archive, reject, check)
         self._is_split_at = bool(options.label_separator)
@@ -83,17 +85,18 @@ class FolderLabels:
     def _read_tables(
         self, files: BoxFiles, members: list[ZipMember], separator: str
     ) -> LabelTables:
-        if members or len(self._unread) != 1:
-            return read_label_tables(files, members, separator, self._may_use_table)
         # Only the content of a table with another name shows whether it holds labels of images.
-        rejected: list[RejectedItem] = []
-        trial = BoxFiles(files.archive, rejected.append, files.check)
-        with suppress(InvalidUpload):
-            tables = read_label_tables(trial, self._unread, separator, self._may_use_table)
-            for row in rejected if tables.labels else ():
-                files.reject(row)
-            return tables
-        return LabelTables()
+        labelled = set[int]()
+        for member in self._unread:
+            trial = BoxFiles(files.archive, lambda _: None, files.check)
+            with suppress(InvalidUpload):
+                found = read_label_tables(trial, [member], separator, self._may_use_table).labels
+                if not labelled.isdisjoint(found):
+                    return LabelTables()
+                labelled |= found.keys()
+                members = [*members, member] if found else members
+        self._unread = members if labelled else self._unread
+        return read_label_tables(files, members, separator, self._may_use_table)
 
     def is_table(self, member: ZipMember) -> bool:
         """Return whether a file is one of the label tables that were read."""
@@ -208,15 +211,14 @@ class FolderLabels:
                 yield from self._names_of(member)
 
 
-def _are_unnamed(folders: set[str]) -> bool:
+def _are_unnamed(folders: Iterable[str]) -> bool:
     """Return whether no folder is named after a label, because all have names like `images`."""
-    leaves = {folder.rpartition("/")[2].casefold() for folder in folders}
-    return bool(leaves) and leaves <= _IMAGES | {""}
+    return {folder.rpartition("/")[2].casefold() for folder in folders} <= _IMAGES | {""}
 
 
 def _list_tables(archive: ZipArchive) -> list[ZipMember]:
-    """Return the CSV files of an archive whose names are not those of label tables."""
-    return [m for m in archive.members() if not m.problem and suffix_of(m) == ".csv"]
+    """Return the tables of an archive whose names are not those of label tables."""
+    return [m for m in archive.members() if not m.problem and suffix_of(m) in _TABLES]
 
 
 def _path_of(member: ZipMember) -> str:

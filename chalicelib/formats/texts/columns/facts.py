@@ -154,10 +154,9 @@ def has_unnamed_header(
     return (
         texts.rows >= least_rows
         and not texts.repeats
-        and all(
-            fact.looks_like_a_name and fact.first_is_unlike and fact.own_words
-            for fact in (texts, labels)
-        )
+        and (texts.looks_like_a_name or (texts.first.endswith("?") and texts.first_is_short))
+        and labels.looks_like_a_name
+        and all(fact.first_is_unlike and fact.own_words for fact in (texts, labels))
         and len(texts.first) * texts.rows <= _LONGEST_SHARE * texts.characters
         and (labels.all_repeat or texts.first_is_short)
         and labels.distinct * 2 <= labels.rows

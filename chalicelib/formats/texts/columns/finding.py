@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 
@@ -121,7 +121,10 @@ class ColumnFinder:
         labels = [label for label in cells if label and not is_missing_mark(label)]
         ends = Counter(label[-1] for label in labels if len(label) > 1 and label[-1] in _LABEL_ENDS)
         end, count = next(iter(ends.most_common(1)), ("", 0))
-        is_end = count and count >= len(labels) * _NEARLY_ALL
+        # An export without the end may have been added to one with it.
+        plain = {label for label in labels if label[-1:] != end}
+        ended = {label.split(end)[0].strip() for label in labels if label not in plain}
+        is_end = count and (count >= len(labels) * _NEARLY_ALL or ended <= plain)
         return replace(self._layout, label_end=end) if is_end else self._layout
 
     def _find_titles(self) -> frozenset[int]:
@@ -133,6 +136,8 @@ class ColumnFinder:
         survey = self._table.survey(self._layout.delimiter)
         least = (survey.width + 1) // 2 if survey.share >= _HALF else 2
         rows = [(number, [cell.strip() for cell in cells]) for number, cells in self._first_rows()]
+        if above := _count_above_names([cells for _, cells in rows]):
+            return frozenset(number for number, _ in rows[:above])
         for at, (number, names) in enumerate(rows[:_MOST_TITLES]):
             if sum(map(bool, names)) < 2:
                 titles.append(number)
@@ -144,9 +149,11 @@ class ColumnFinder:
                 return frozenset({*titles, number})
             else:
                 # A row below titles may name the columns; find_columns decides. In a csv of two
-                # columns, a row with an empty second cell may also be a text without a label.
-                are_bare = all(len(cells) == 1 for _, cells in rows[:at])
-                is_clear = len(names) > 2 or self._layout.kind == XLSX or are_bare
+                # columns, a name alone is no title: the label column has no name, or no label.
+                is_name = len(names) == 2 and any(
+                    find_other_column(cells) for _, cells in rows[:at]
+                )
+                is_clear = self._layout.kind == XLSX or not is_name
                 return frozenset(titles if is_clear or find_other_column(names) else ())
         return frozenset()
 
@@ -196,8 +203,11 @@ class ColumnFinder:
         They have no number, date or address in columns where all other rows have one, or
         identifiers that number the columns, such as QID1, QID2.
         """
+        are_numbers = are_numbered(*names)
         # A column behind the last name has no profile.
-        if not self._layout.header or len(names) == 2 or max(self._layout.positions) >= len(names):
+        if not self._layout.header or max(self._layout.positions) >= len(names):
+            return
+        if len(names) == 2 and not are_numbers:
             return
         profiles, label_at = self._table.profiles(names), self._layout.label_at
         rows = max(profile.rows for profile in profiles)
@@ -216,7 +226,8 @@ class ColumnFinder:
         below = islice(self._table.rows(), _MOST_HEADERS)
         found = [number for number, _ in takewhile(is_second, below)]
         # In a small table, it proves nothing that the first rows have no number.
-        if rows >= _LEAST_BELOW and len(coded) >= _LEAST_CODED and found:
+        is_proved = are_numbers or len(coded) >= _LEAST_CODED
+        if rows >= _LEAST_BELOW and is_proved and found:
             self._layout = replace(
                 self._layout, skipped=self._layout.skipped.union(found)
             ).with_warning(
@@ -435,6 +446,23 @@ class ColumnFinder:
                 "first was taken for the labels. Send textColumn=2 and labelColumn=1 to confirm "
                 "it, textColumn=1 and labelColumn=2 when it is wrong.",
             )
+
+
+def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows are above one that names both columns; 0 if they may be examples.
+
+    Examples have labels that repeat.
+    """
+    for at, names in enumerate(rows[: min(_MOST_TITLES, len(rows) - _LEAST_BELOW)]):
+        found = find_named_columns(names)
+        if found.is_sure and found.columns:
+            label = found.columns.label
+            above, below = (
+                {cell for cells in part for cell in cells[label : label + 1] if cell}
+                for part in (rows[:at], rows[at + 1 :])
+            )
+            return at if above.isdisjoint(below) else 0
+    return 0
 
 
 def _no_columns(

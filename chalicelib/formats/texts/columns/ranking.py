@@ -251,7 +251,7 @@ def is_code(value: str) -> bool:
     """Return whether a cell is a number, a date, an identifier or an address."""
     if _ADDRESS.fullmatch(value):
         return True
-    letters = sum(map(str.isalpha, value))
+    letters = sum(map(str.isalpha, value)) + len(_WIDE.findall(value))
     digits = sum(map(str.isdigit, value))
     return digits > 0 and (letters == 0 or _count_words(value) < 2 or digits >= letters / 2)
 
