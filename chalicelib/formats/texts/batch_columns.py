@@ -155,7 +155,7 @@ def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
 
 
 def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
-    """Return the positions of the requested columns; () if none are requested."""
+    """Return the positions of the requested columns, () if none; raise InvalidUpload if unknown."""
     columns = split_columns(names, wanted) if wanted else []
     found = [find_column(names, column) for column in columns]
     if None in found:

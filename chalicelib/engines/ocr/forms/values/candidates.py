@@ -384,7 +384,10 @@ class Neighbourhood:
         return int(np.where(inside, top + np.abs(left) / settings.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
-        """Yield the text to the right of a key; the direction is INLINE if a colon ends the key."""
+        """Yield direction, index and nearness of the text right of a key.
+
+        The direction is INLINE, not RIGHT, if a colon ends the key and the text is near.
+        """
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf
