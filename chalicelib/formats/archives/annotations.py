@@ -213,7 +213,7 @@ class Annotations:
 
 
 def check_limits(name: str, boxes: int, labels: int) -> None:
-    """Raise InvalidUpload if an archive has more boxes or labels than a dataset can store."""
+    """Raise InvalidUpload for more boxes than a dataset can have, or over ten times its labels."""
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(
             f"{name} has more than {MAX_DATASET_EXAMPLES:,} boxes, the limit of a "

@@ -153,7 +153,7 @@ def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
-    """Return how often a gap within a table row is about as large as a gap between rows, 0 to 1."""
+    """Return how often, 0 to 1, a gap within a row is larger than or near to one between rows."""
     ordered = sorted(between)
     nearer = sum(bisect_right(ordered, white / settings.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))

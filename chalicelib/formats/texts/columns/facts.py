@@ -67,7 +67,7 @@ class ColumnFacts:
                 self.parts.update({hash(part): times for part in parts})
 
     def with_first(self) -> ColumnFacts:
-        """Return a copy of the statistics that includes the first row."""
+        """Return a copy of the statistics that includes the first row and rows equal to it."""
         facts = replace(
             self, counts=self.counts.copy(), lists=self.lists.copy(), parts=self.parts.copy()
         )
