@@ -26,7 +26,7 @@ def _seconds(text: str) -> float:
 
 
 def _at_most(value: float, most: int) -> float:
-    """Return a number; refuse negative and larger ones, and what is none."""
+    """Return a number; refuse it if it is negative, larger than `most`, or NaN."""
     if not 0 <= value <= most:
         raise argparse.ArgumentTypeError(f"{value} is not a number from 0 to {most:,}")
     return value

@@ -70,7 +70,7 @@ def content_type(head: bytes) -> str:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return the kind of a file by its first bytes, with its article, such as "a GIF image"."""
+    """Return what a file is, by its first bytes, as a phrase: "a GIF image", "empty"."""
     if not head:
         return "empty"
     for signature, name in _SIGNATURES:

@@ -71,7 +71,7 @@ def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
-    """Return for each rectangle whether it overlaps the key's columns or begins below the key."""
+    """Return for each rectangle whether its x interval overlaps that of a key or begins in it."""
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
     is_indented = (rects[:, 0] >= rect.min_x) & (
