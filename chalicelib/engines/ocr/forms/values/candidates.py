@@ -384,10 +384,7 @@ class Neighbourhood:
         return int(np.where(inside, top + np.abs(left) / settings.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
-        """Yield direction, index and nearness of the text right of a key.
-
-        The direction is INLINE, not RIGHT, if a colon ends the key and the text is near.
-        """
+        """Yield direction, index and nearness of the text right of a key; INLINE after a colon."""
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf
