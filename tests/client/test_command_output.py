@@ -191,6 +191,31 @@ def test_other_outputs_are_refused(
     assert (status, text in error, len(sent) <= 1) == (1, True, True), error
 
 
+def test_warnings_of_batches_name_options(presage: Run, answers: dict[str, Any]) -> None:
+    """A warning of a batch names the option of the command instead of the field."""
+    answers["/language/train/GlobalX"] = 404, {"message": "no model", "code": "model_not_found"}
+    warning = {"code": "columnsGuessed", "message": "Send 'textColumn'.", "count": 1, "places": []}
+    times = {"createdAt": WHEN, "updatedAt": WHEN, "expiresAt": WHEN}
+    counts = {"total": 1, "done": 0, "failed": 0}
+    answers["/language/batches"] = {
+        "id": "B" * 26, "name": "t", "modelId": "GlobalX", "kind": "intent", "status": "QUEUED",
+        "progress": 0, "counts": counts, "format": "jsonl", "warnings": [warning], **times,
+        "object": "batch",
+    }  # fmt: skip
+    words = ("batch", "run", "http://there/t.csv", "--model", "GlobalX", "--no-wait")
+    _, said, _ = presage(*words)
+    assert said.endswith("warning: Send --set text-column.\n")
+
+
+def test_keys_of_the_scope_predict_predict(presage: Run, answers: dict[str, Any]) -> None:
+    """A key that may not read the model's training still predicts with the model."""
+    answers[f"/language/train/{MODEL}"] = 403, {"message": "no", "code": "insufficient_scope"}
+    found = [{"label": "late", "probability": 0.9}]
+    answers["/language/intent"] = {"probabilities": found, "object": "predictresponse"}
+    status, said, _ = presage("predict", MODEL, "Where is it?")
+    assert (status, said) == (0, "late 0.900\tWhere is it?\n")
+
+
 def test_a_file_is_no_text(presage: Run, answers: dict[str, Any], tmp_path: Path) -> None:
     """The name of a file is not predicted as a text, and the error names the command for files."""
     answers["/language/train/GlobalX"] = 404, {"message": "no model", "code": "model_not_found"}

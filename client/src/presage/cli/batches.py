@@ -12,7 +12,7 @@ from presage import Batch, Presage, PresageError
 from presage._sources import BatchOcrOptions, BatchTextOptions
 from presage._sync.families import Language, Vision
 from presage.cli.context import Id, Json, Quiet, client, find_model, pairs, shows_progress
-from presage.cli.options import known_options
+from presage.cli.options import known_options, warning_line
 from presage.cli.output import print_json, say, show, table
 from presage.errors import NotFoundError
 
@@ -80,7 +80,7 @@ def run(
             size = made.save(place, progress=progress)
             failed = f", {made.counts.failed} failed" if made.counts.failed else ""
             lines = [f"{made.counts.done} lines{failed}, {size:,} bytes: {place}"]
-        lines += [f"warning: {warning.message}" for warning in made.warnings or ()]
+        lines += [warning_line(warning, app) for warning in made.warnings or ()]
     show(made, [made.id] if as_id else lines, as_json=as_json)
 
 

@@ -23,7 +23,7 @@ from presage.cli.context import (
     find_dataset,
     shows_progress,
 )
-from presage.cli.options import current_command, in_options, with_reading
+from presage.cli.options import warning_line, with_reading
 from presage.cli.output import print_json, say, show, table
 
 app = typer.Typer(no_args_is_help=True, help="Datasets: labelled texts or images.")
@@ -169,14 +169,10 @@ def _check_lines(found: records.Validation) -> list[str]:
         f"{', '.join(part for part in parts if part)}: {_counts(found)}",
         *_preview_lines(found),
         *(f"  {line}" for line in table(("LABEL", "EXAMPLES"), _label_rows(found.labels))),
-        *map(_warning_line, found.warnings),
+        *(warning_line(warning, app) for warning in found.warnings),
         *map(_rejection_line, found.rejections),
         *(f"cannot be trained: {reason}" for reason in found.reasons),
     ]
-
-
-def _warning_line(warning: records.Warning) -> str:
-    return f"warning: {in_options(warning.message, current_command(app))}"
 
 
 def _show_refused(refusal: BadRequestError, *, as_json: bool) -> None:
@@ -250,8 +246,8 @@ def upload(
         return
     _describe(dataset)
     if receipt is not None:
-        for line in map(_warning_line, receipt.warnings):
-            say(line)
+        for warning in receipt.warnings:
+            say(warning_line(warning, app))
         if receipt.rejected:
             say(f"{receipt.rejected} rows were left out: presage datasets show {dataset.id}")
 

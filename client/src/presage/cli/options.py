@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 import typer.main
 
+from presage import records
 from presage._sources import BatchOcrOptions, ReadingOptions, TrainParams
 from presage.cli.context import pairs, value
 
@@ -145,3 +146,8 @@ def current_command(app: typer.Typer) -> Any:
     for word in sys.argv[1:]:
         command = getattr(command, "commands", {}).get(word, command)
     return command
+
+
+def warning_line(warning: records.Warning, app: typer.Typer) -> str:
+    """Return the line of a warning, whose fields are the current command's options."""
+    return f"warning: {in_options(warning.message, current_command(app))}"

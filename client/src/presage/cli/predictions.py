@@ -15,7 +15,7 @@ from presage import FormResult, OcrResult, PresageError, TableResult, records
 from presage.cli import drawing
 from presage.cli.context import Json, ModelId, PngFile, client, family_of, find_model
 from presage.cli.output import note, print_json, say, show, table
-from presage.errors import NotFoundError
+from presage.errors import NotFoundError, PermissionDeniedError
 
 Samples = Annotated[
     list[str],
@@ -44,7 +44,8 @@ def predict(
         try:
             kind = find_model(service, model_id).model_type
             family = family_of(service, kind)
-        except NotFoundError:  # models that ship with the service have no training
+        # Models that ship with the service have no training; API keys of scope `predict` see none.
+        except (NotFoundError, PermissionDeniedError):
             family = service.vision if all(map(isfile, samples)) else service.language
             kind = ""
         files = [item for item in samples if isfile(item) and Path(item).suffix]
