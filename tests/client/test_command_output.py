@@ -12,7 +12,7 @@ import httpx
 import pytest
 import typer.main
 from presage import Presage, _sources
-from presage.cli import batches, datasets, models, options, predictions
+from presage.cli import batches, context, datasets, models, options, predictions
 from presage.cli.app import app, main
 
 MODEL, WHEN = "A" * 26, "2026-11-21T09:30:00.000+0000"
@@ -244,6 +244,14 @@ def test_unknown_names_are_wrong_usage(
     """A misspelt name ends with status 2 and the known names, and nothing is sent."""
     status, _, error = presage(*words)
     assert (status, "is unknown; known: " in error, sent) == (2, True, [])
+
+
+@pytest.mark.parametrize("name", ["skip-small-labels", "skip_small_labels", "skipSmallLabels"])
+def test_members_are_named_as_options_or_as_in_the_api(name: str) -> None:
+    """A member of trainParams may be written as the command, the client and the API write it."""
+    found = context.pairs([f"{name}=true"], "--param", _sources.TrainParams.__annotations__)
+
+    assert found == {"skip_small_labels": True}
 
 
 def test_tables_are_aligned(presage: Run, answers: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ import { FORM_TYPES, TASKS } from "./document.js";
 import { DOCUMENT_NAME, IMAGE_NAME, shrinkImage, zipFiles } from "./folder.js";
 import { usableModels } from "./models.js";
 import { Controls, Rows } from "./preview.js";
-import { fieldsOf, rolesOf } from "./reading.js";
+import { fieldsOf, recallTexts, rolesOf } from "./reading.js";
 import { OpenTemplate, useTemplate } from "./template.js";
 import {
   Action,
@@ -92,9 +92,9 @@ export function Classify({ rest: [, id], query }) {
   `;
 }
 
-/** Take the best column as the text if none was recognised. */
-function withTexts(options, found) {
-  const of = rolesOf(options, found);
+/** Take the text columns of the model's dataset, or those recognised, or else the best column. */
+function withTexts(options, found, model) {
+  const of = (!options.roles && recallTexts(model?.datasetId, found)) || rolesOf(options, found);
   const hasText = Object.values(of).includes("text");
   const best = found.columns.find(({ rank }) => rank.text === 1);
   return {
@@ -170,7 +170,7 @@ function TextSettings({ reading, models, id, below }) {
   const { batch, start } = useBatch("language");
   const isSent = useRef(false);
   const model = models.find((one) => one.modelId === chosen) ?? models[0];
-  const options = found?.columns.length ? withTexts(reading.options, found) : reading.options;
+  const options = found?.columns.length ? withTexts(reading.options, found, model) : reading.options;
   const change = (given) => (given.roles ? reading.setOptions(given) : reading.change(given));
   const run = async () => {
     const { labelColumn: _labels, ...fields } = fieldsOf(options);

@@ -83,9 +83,9 @@ export function Card({ card, data }) {
           </p>
         `
       }
-      <p class="muted small">${card.limits}</p>
       <details>
         <summary>${t("card.whole")}</summary>
+        <p class="muted small">${card.limits}</p>
         <pre tabindex="0">${JSON.stringify(card, null, 2)}</pre>
       </details>
     </section>

@@ -22,6 +22,8 @@ export function Preview({ found, file, type, options, busy, change, setType, lea
   const [removals, setRemovals] = useState({});
   const gone = (found.labels ?? []).filter(({ name: label }) => changes[label]?.remove);
   const removed = gone.reduce((sum, label) => sum + label.numExamples, 0);
+  // How many texts are left out is known when the dataset is read.
+  const isFewer = Object.values(removals).some(Boolean);
   const fix = { found, options, change, changes, plan, setRemovals, type, setType, leaveOut, isNew };
   return html`
     <section class="card" aria-busy=${busy}>
@@ -52,7 +54,9 @@ export function Preview({ found, file, type, options, busy, change, setType, lea
         disabled=${busy || found.refusal || !found.kept}
         run=${() => create(name, changes, removals)}
       >
-        ${t(isNew ? "upload.create" : "upload.addCount", { count: number(found.kept - removed) })}
+        ${t(isNew ? (isFewer ? "upload.createFewer" : "upload.create") : "upload.addCount", {
+          count: number(found.kept - removed),
+        })}
       <//>
     </section>
   `;

@@ -8,6 +8,24 @@ function reference(column, columns) {
   return column.name && isUnique ? column.name : String(column.position);
 }
 
+// Names of the text columns of datasets that were created on this page, by id.
+const textsOfDatasets = new Map();
+
+/** Remember which columns hold the texts of a dataset, for other files of its kind. */
+export function rememberTexts(datasetId, options, found) {
+  const of = rolesOf(options, found);
+  const names = found.columns.filter(({ position }) => of[position] === "text").map(({ name }) => name);
+  textsOfDatasets.set(String(datasetId), names);
+}
+
+/** Return the roles of the columns that held the texts of a dataset, or null if a column is missing. */
+export function recallTexts(datasetId, { columns }) {
+  const names = textsOfDatasets.get(String(datasetId)) ?? [];
+  const found = columns.filter(({ name }) => name && names.includes(name));
+  if (!names.length || found.length < names.length) return null;
+  return Object.fromEntries(found.map(({ position }) => [position, "text"]));
+}
+
 /** Return the form fields of the options that a person chose. */
 export function fieldsOf({ roles, ...fields }) {
   if (!roles) return fields;

@@ -6,7 +6,7 @@ import { DropZone } from "./drop.js";
 import { MAX_BYTES } from "./folder.js";
 import { applyChanges, removeExamples } from "./label_changes.js";
 import { Preview } from "./preview.js";
-import { fieldsOf } from "./reading.js";
+import { fieldsOf, rememberTexts } from "./reading.js";
 import { Action, bytes, familyOf, Field, go, Head, html, Problem, Progress } from "./ui.js";
 import { useReading } from "./use_reading.js";
 import { t } from "./words.js";
@@ -31,6 +31,7 @@ export function Upload({ query }) {
       fields: { type, name, ...fields },
       file: parts.file,
     });
+    rememberTexts(made.id, options, found);
     await applyChanges(family, made, changes);
     await removeExamples(family, made, removals);
     return go(datasetUrl(made));

@@ -140,6 +140,7 @@ export const FILE_WORDS = {
   "upload.checking": "Validating",
   "upload.choose": "Choose a file",
   "upload.create": "Create the dataset with {count} examples",
+  "upload.createFewer": "Create the dataset with fewer than {count} examples",
   "upload.drop": "Drop a file, zip archive or folder here",
   "upload.folder": "Choose a folder",
   "upload.kinds":

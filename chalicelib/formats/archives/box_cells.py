@@ -103,7 +103,10 @@ def _read_object(cell: str) -> dict[str, object]:
     except ValueError:
         raise CellFault(f"the cell is not JSON. {_REMEDY}") from None
     if not isinstance(value, dict):
-        raise CellFault(f"the cell is JSON, but not an object. {_REMEDY}")
+        raise CellFault(
+            f"the cell is JSON, but not an object. {_REMEDY} If the columns hold corners, begin "
+            "the file with a row of their names: filename, class, xmin, ymin, xmax, ymax."
+        )
     return value
 
 

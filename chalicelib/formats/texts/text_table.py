@@ -14,6 +14,7 @@ from chalicelib.formats.texts.columns.names import (
     Columns,
     find_documented_columns,
     find_named_columns,
+    find_other_column,
     split_columns,
 )
 from chalicelib.formats.texts.columns.ranking import ColumnProfile, profile_columns
@@ -187,8 +188,11 @@ class TextTable:
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
         if not are_positions or all(map(str.isdecimal, names)):
             return False
-        profiles = self.profiles(names)
-        return any(name in found.values for name, found in zip(names, profiles, strict=True))
+        cells = list(zip(names, self.profiles(names), strict=True))
+        # A known name shows a header, in which numbers may be names, too.
+        if any(find_other_column([name, ""]) and name not in found.values for name, found in cells):
+            return False
+        return any(name in found.values for name, found in cells)
 
 
 def _count_around(sample: list[list[str]]) -> int:

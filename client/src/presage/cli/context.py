@@ -70,8 +70,8 @@ def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[
         name, equals, text = item.partition("=")
         if not name or not equals:
             raise typer.BadParameter(f"write NAME=VALUE, not {item!r}", param_hint=option)
-        # Options are written with hyphens, and members with underscores.
-        snake = name.replace("-", "_")
+        # Options are written with hyphens, members with underscores, and in JSON with capitals.
+        snake = re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name.replace("-", "_"))
         if snake not in known:
             names = ", ".join(sorted(one.replace("_", "-") for one in known))
             raise typer.BadParameter(f"{name} is unknown; known: {names}", param_hint=option)

@@ -211,6 +211,16 @@ def test_a_number_that_occurs_only_in_the_first_row_names_its_column() -> None:
     assert found.kept_by_label == {"a": 20, "b": 20}
 
 
+def test_numbers_next_to_a_known_name_are_names() -> None:
+    """A column named 2 is found by this name, although the cells below it repeat the numbers."""
+    rows = [("text", "0", "1", "2"), *((f"text {at}", "0", "1", "ab"[at % 2]) for at in range(40))]
+    options = ReadingOptions(text_column="1", label_column="2")
+
+    found = scan(io.BytesIO(a_csv(rows)), ScanRules("en", is_sentiment=False, options=options))
+
+    assert found.kept_by_label == {"a": 1, "b": 1}
+
+
 @pytest.mark.parametrize("asked", [{"text_column": "0"}, {"label_column": "0"}])
 def test_positions_count_from_one(asked: dict[str, str]) -> None:
     """The position 0 is refused; it is not the last column."""
