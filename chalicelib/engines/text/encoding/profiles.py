@@ -188,7 +188,8 @@ def climb(
             said.append(f"{name} is {found.reason}")
         chosen = step if is_taken else chosen
     spelled = replace(chosen, encoders=(*chosen.encoders, WORDS))
-    count = min(MOST_COMPARED, len(texts))
+    # The vectors of spelling cost little, but the fits do.
+    count = min(MOST_COMPARED, max(FEWEST_COMPARED, len(texts) // 2), len(texts))
     if len(texts) > _MOST_SPELLED:
         said.append(f"{WORDS} (spelling) is not tried: the texts are too many for it")
     elif count >= FEWEST_COMPARED:
