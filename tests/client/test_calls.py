@@ -13,6 +13,7 @@ import httpx
 import msgspec
 import pytest
 from presage import (
+    BadRequestError,
     ConflictError,
     Detection,
     JobFailedError,
@@ -275,3 +276,19 @@ def test_columns_are_sent_as_json(service: Service) -> None:
     }
     service.client.language.datasets.upload(url, text_column=["Subject", "Body"], wait=False)
     assert sent == [{"path": url, "textColumn": '["Subject", "Body"]'}]
+
+
+def test_samples_of_models_whose_type_is_unknown(service: Service) -> None:
+    """A text is predicted by the call that accepts its model; else the first refusal is raised."""
+    wrong = {"message": "this call needs text-intent", "code": "invalid_parameter"}
+    found = {"probabilities": [{"label": "negative", "probability": 0.9}], "object": "x"}
+    service.answers["POST /language/intent"] = 400, wrong
+    service.answers["POST /language/sentiment"] = [found, (400, {"message": ""})]
+    ask = service.client.language.predict_sample
+    assert ask("M", "", "awful", None).label == "negative"
+    with pytest.raises(BadRequestError, match="needs text-intent"):
+        ask("M", "", "awful", None)
+    assert service.calls == ["POST /language/intent", "POST /language/sentiment"] * 2
+    with pytest.raises(BadRequestError):
+        ask("M", "text-intent", "awful", None)
+    assert service.calls[4:] == ["POST /language/intent"]

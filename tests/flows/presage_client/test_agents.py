@@ -108,6 +108,21 @@ def test_texts(variables, owner, weather_model):
     asyncio.run(story())
 
 
+def test_key_of_scope_predict_suffices(variables, client, owner, weather_model):
+    """A key that may only predict classifies texts, as the page for agents says."""
+    made = owner.json("POST", "/v2/keys", {"name": "agent", "scope": "predict"}).ok
+    given = {**variables(client), "PRESAGE_API_KEY": made["secret"]}
+    del given["PRESAGE_EMAIL"], given["PRESAGE_KEY_FILE"]
+
+    async def story() -> None:
+        async with stdio(given) as agent:
+            await ask(agent, "classify_text", text="rain", model_id=weather_model)
+            assert "scope" in await refusal(agent, "list_models")
+
+    asyncio.run(story())
+    assert owner.delete(f"/v2/keys/{made['id']}").ok
+
+
 def test_files(variables, gallery, shapes_model, tables_model, tmp_path):
     """Images are classified, objects detected and documents read, only in allowed folders."""
     _, content, _ = fruit_scenes(1)[0]

@@ -31,6 +31,7 @@ from presage._sources import (
     api_fields,
     is_address,
 )
+from presage.errors import BadRequestError
 from presage.results import (
     Detection,
     FormResult,
@@ -128,11 +129,20 @@ class Language(Family[Prediction]):
         num_results: int | None,
         explain: bool | None = None,
     ) -> Prediction:
-        """Predict a sample with the API call that fits the model's type."""
-        # The service refuses a model of another type than its call expects.
-        call = "sentiment" if model_type == "text-sentiment" else "intent"
+        """Predict a sample with the API call that fits the model's type, which may be empty."""
         fields = {"numResults": num_results, "explain": explain}
-        return self._predict(call, model_id, str(sample), fields)
+        if model_type == "text-sentiment":
+            return self._predict("sentiment", model_id, str(sample), fields)
+        try:
+            return self._predict("intent", model_id, str(sample), fields)
+        except BadRequestError as refusal:
+            if model_type:
+                raise
+            # The service refuses a model of another type, and counts no prediction.
+            try:
+                return self._predict("sentiment", model_id, str(sample), fields)
+            except BadRequestError:
+                raise refusal from None
 
     def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None

@@ -80,8 +80,9 @@ class Tools:
 
         The prebuilt model CommunitySentiment predicts positive, neutral or negative.
         """
-        model = await self._client.language.models.get(model_id)
-        return _labels(await model.predict(text, num_results=num_results))
+        # The training, which holds the type, needs a key of scope `all`; prebuilt models have none.
+        found = await self._client.language.predict_sample(model_id, "", text, num_results)
+        return _labels(found)
 
     @_explained
     async def classify_image(
