@@ -46,7 +46,8 @@ def round_anchors(units: Floats) -> Integers:
     """Return directions in units of 1/512, int8 or int16, shape (texts, dims)."""
     whole = np.rint(units * ANCHOR_STEPS)
     short = np.clip(whole, -127, 127)
-    lost = np.add.reduce(units * (whole - short), axis=1) / ANCHOR_STEPS
+    rows = np.flatnonzero((whole != short).any(axis=1))
+    lost = np.add.reduce(units[rows] * (whole[rows] - short[rows]), axis=1) / ANCHOR_STEPS
     return smallest_integers(whole if (lost > _MOST_LOST).any() else short)
 
 
