@@ -19,7 +19,7 @@ _CANDIDATES = (
     *("cp775", "cp1257", "cp866", "cp1251", "cp737", "cp1253", "cp862", "cp874"),
     *("cp861", "cp932", "gb18030", "big5", "cp949"),
 )
-# Too similar to others to be guessed from a few names, but named as possible.
+# These are too similar to others to be guessed from few names; messages name them as possible.
 _OTHERS = ("cp860", "cp863")
 _MOST_RIVALS = 3
 _ENDING = re.compile(rb"\.[A-Za-z0-9]{1,5}$")
@@ -35,7 +35,7 @@ class NameGuess:
     """A name that the code pages read differently; empty if nothing had to be guessed."""
 
     def describe(self) -> str:
-        """Return the code page, the others, and how each reads the sample, for messages."""
+        """Return a phrase for messages: all code pages, each with the sample as it reads it."""
         first, *others = (
             f"{name} ('{self.sample.decode(name, 'replace')[:40]}')" for name in self.encodings
         )

@@ -165,7 +165,7 @@ class ZipArchive:
 
     @property
     def name_guess(self) -> NameGuess:
-        """Return the code page that was guessed for file names; without sample if none was."""
+        """Return the guess of the names' code page; its sample is empty if none was guessed."""
         return self._directory.guess
 
     def members(self) -> Iterator[ZipMember]:

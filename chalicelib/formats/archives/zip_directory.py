@@ -178,7 +178,7 @@ class Directory:
     name_encoding: str = DEFAULT
     """Code page of the names that are not UTF-8."""
     guess: NameGuess = NO_GUESS
-    """How `name_encoding` was guessed."""
+    """The guess from which `name_encoding` is; without sample if nothing was guessed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,9 +92,9 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
 
 
 def rank_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return the likely code pages that read texts unlike the first candidate, best first.
+    """Return the likely code pages that decode texts unlike the first candidate, best first.
 
-    Of code pages that read the texts in the same way, one is returned.
+    Of several code pages that decode the texts in the same way, only the first is returned.
     """
     sample = b"\n".join(take_sample(texts))
     readings = {sample.decode(name, "replace"): name for name in reversed(candidates)}

@@ -130,7 +130,7 @@ def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> Objec
 
 
 def _filled(value: Mapping[str, Any]) -> list[str]:
-    """Return the members that are not empty lists, which annotation tools write for no comments."""
+    """Return the names of the members except empty lists, such as `"Comments": []` of a tool."""
     return [key for key, cell in value.items() if cell != []]
 
 

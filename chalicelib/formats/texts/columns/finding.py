@@ -114,14 +114,14 @@ class ColumnFinder:
         self._find_columns(number, [cell.strip() for cell in cells])
 
     def _find_label_end(self) -> TextLayout:
-        """Return the layout, with `label_end` set if nearly all labels end with `;` or the like."""
+        """Return the layout, with `label_end` set if labels clearly end with `;` or the like."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         cells = (self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at)
         labels = [label for label in cells if label and not is_missing_mark(label)]
         ends = Counter(label[-1] for label in labels if len(label) > 1 and label[-1] in _LABEL_ENDS)
         end, count = next(iter(ends.most_common(1)), ("", 0))
-        # An export without the end may have been added to one with it.
+        # One of two joined exports may lack the end: then each label also occurs without it.
         plain = {label for label in labels if label[-1:] != end}
         ended = {label.split(end)[0].strip() for label in labels if label not in plain}
         is_end = count and (count >= len(labels) * _NEARLY_ALL or ended <= plain)
@@ -148,8 +148,8 @@ class ColumnFinder:
             elif (titles or len(names) > 2) and is_group_row(names, [c for _, c in rows[at + 1 :]]):
                 return frozenset({*titles, number})
             else:
-                # A row below titles may name the columns; find_columns decides. In a csv of two
-                # columns, a name alone is no title: the label column has no name, or no label.
+                # A row below titles may name the columns; find_columns decides. In a csv with two
+                # columns, `text` alone is no title, but a header with one name or an example.
                 is_name = len(names) == 2 and any(
                     find_other_column(cells) for _, cells in rows[:at]
                 )
@@ -449,9 +449,9 @@ class ColumnFinder:
 
 
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows are above one that names both columns; 0 if they may be examples.
+    """Return how many rows are above the one that names both columns; 0 if they may be examples.
 
-    Examples have labels that repeat.
+    They may be examples if one of their labels also occurs below the names.
     """
     for at, names in enumerate(rows[: min(_MOST_TITLES, len(rows) - _LEAST_BELOW)]):
         found = find_named_columns(names)
