@@ -55,7 +55,7 @@ def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
 
 
 def _calls() -> Iterator[str]:
-    """Yield the methods of each path; `F` in a path stands for `language` or `vision`."""
+    """Yield the methods of each path; `{family}` stands for `language` or `vision`."""
     methods: dict[str, list[str]] = {}
     for operation in OPERATIONS:
         for _, path in sorted(operation.routes(), key=itemgetter(0)):
@@ -63,8 +63,8 @@ def _calls() -> Iterator[str]:
     yield "```"
     shown = set()
     for path, found in methods.items():
-        either = path.replace("/language/", "/F/").replace("/vision/", "/F/")
-        families = [either.replace("/F/", f"/{family}/") for family in ("language", "vision")]
+        either = path.replace("/language/", "/{family}/").replace("/vision/", "/{family}/")
+        families = [either.replace("{family}", family) for family in ("language", "vision")]
         # A path is listed once for both families only if both accept the same methods.
         same = all(methods.get(one) == found for one in families)
         call = f"{' '.join(found):<16}{either if same else path}"

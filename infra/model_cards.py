@@ -64,8 +64,8 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text after each full stop that is followed by a space and another word."""
-    return re.split(r"(?<=\.) (?=[A-Za-z])", text)
+    """Split a text into sentences; one that refers to the sentence before it stays with it."""
+    return re.split(r"(?<=\.) (?!(?:Both|It|So|Their) )(?=[A-Za-z])", text)
 
 
 def _listed(sentences: Iterable[str]) -> Iterator[str]:
