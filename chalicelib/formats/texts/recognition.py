@@ -99,9 +99,9 @@ def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
     lines = find_stray_lines(file)
     warning = UploadWarning(
         ENCODING_MIXED,
-        f"{len(lines):,} lines have bytes that are not UTF-8, unlike the rest. They were "
-        "read as Windows-1252, or rejected where that has no character. Check them, and "
-        "save the file as UTF-8.",
+        f"The file is UTF-8 except for bytes in lines such as {lines[0]}. They were read as "
+        "Windows-1252, or rejected where that has no character. Check them, and save the "
+        "file as UTF-8.",
         len(lines),
         tuple(f"line {line}" for line in lines[:MAX_PLACES]),
     )

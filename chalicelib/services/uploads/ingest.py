@@ -241,7 +241,7 @@ class IngestService:
         """End the upload as FAILED, and write a receipt with the cause and the counts so far."""
         dataset = owned.dataset
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
-        full = message if detail in message else f"{message}: {detail}"
+        full = message if detail in message else f"{message.removesuffix('.')}: {detail}"
         receipt = replace(receipt, status="FAILED", message=full)
         receipt = receipt if scan is None else scan.fill_failed(receipt)
         try:

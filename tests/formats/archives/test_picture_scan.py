@@ -96,7 +96,7 @@ def test_label_is_the_parent_folder_at_any_depth() -> None:
     ("folders", "words"),
     [
         (("cat/images", "dog/images"), "Folders such as cat hold folders of the same names"),
-        (("images", "photos"), "All images are in folders such as images."),
+        (("images", "photos"), "No folder is named by a label. If another file"),
     ],
 )
 def test_remedy_for_labels_that_are_no_names(folders: tuple[str, ...], words: str) -> None:
@@ -104,6 +104,15 @@ def test_remedy_for_labels_that_are_no_names(folders: tuple[str, ...], words: st
     scan, _ = _scan({f"{folder}/{at}.png": draw(salt=at) for at, folder in enumerate(folders)})
 
     assert words in {warning.code: warning.message for warning in scan.warnings}["splitFolders"]
+
+
+def test_remedy_for_pictures_in_no_folder() -> None:
+    """Images next to a table are not said to be in folders; the remedy names the table."""
+    files = {"1.png": ONE, "images/2.png": TWO, "boxes.csv": b"image,box0\n1.png,\n"}
+    scan, _ = _scan(files)
+
+    found = {warning.code: warning.message for warning in scan.warnings}["splitFolders"]
+    assert found.startswith("No folder is named by a label. If boxes.csv holds the labels, rename")
 
 
 @pytest.mark.parametrize("type_", ["image", "image-multi-label"])

@@ -179,6 +179,16 @@ def test_receipt_of_a_failed_upload_counts_what_was_read(world: World) -> None:
     assert receipt.rejections[0].reason
 
 
+def test_receipt_of_a_failed_upload_adds_the_cause(world: World) -> None:
+    """The receipt joins the message and its detail, here the columns, as one sentence."""
+    rows = [("a", "b", "c"), ("d", "e", "f")]
+    view = world.container.uploads.create_sync(world.account, LANGUAGE, a_source(rows), FIELDS, 25)
+
+    [receipt] = world.container.receipts.list(view, 0, 25).items
+    message = view.dataset.message
+    assert receipt.message.startswith(f"{message.removesuffix('.')}: 1 'a': 1 values")
+
+
 def test_receipt_of_a_failed_put_adds_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The valid rows of a failed file count as rejected, since nothing was added."""
     monkeypatch.setattr(growth, "MAX_LABELS", 2)

@@ -141,8 +141,8 @@ class FolderLabels:
         elif self._unread or (self._are_unnamed and not self._splits.repeating):
             table = show_path(self._unread[0].path) if self._unread else "another file"
             message = (
-                f"All images are in folders such as images. If {table} holds their labels, rename "
-                "it to train.csv, a table of file names and labels below the names image and label."
+                f"No folder is named by a label. If {table} holds the labels, rename it to "
+                "train.csv, a table of file names and labels below the names image and label."
             )
         elif places:
             message = (
