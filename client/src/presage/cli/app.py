@@ -123,7 +123,9 @@ def login(
 def logout(as_json: Json = False) -> None:
     """Remove the saved login, or that of --profile; key files stay where they are."""
     path = save_login(None, profile=chosen_profile())
-    show({"login_file": str(path)}, [f"logged out; {path} has no such login"], as_json=as_json)
+    show(
+        {"login_file": str(path)}, [f"logged out; {path} no longer has the login"], as_json=as_json
+    )
 
 
 def _absolute(path: str) -> str:
