@@ -173,6 +173,26 @@ UNCLEAN = [
         labels={**LABELS, "odd": 1}, warnings=LONE | {"fewExamples"}),
     _ok("numbers above two questions", rows_of(
         [("Q1", "Q2"), ("What is wrong?", "Which team?"), *PAIRS]).encode(), warnings=LONE),
+    _ok("names and values above a known and an unknown name", rows_of(
+        [("Report", ""), ("As of", "May"), ("Anfrage", "Team"), *PAIRS]).encode(), warnings=LONE),
+    _ok("names and values above four columns", rows_of(
+        [("Report", "Cases", "", ""), ("From", "May", "", ""), ("Nr", "Agent", "Frage", "Motivo"),
+         *((n, "abc"[n % 3], *pair) for n, pair in _NUMBERED)]).encode(),
+        warnings=frozenset({"columnsGuessed"})),
+    _ok("a long question next to a known name above a label that occurs once", rows_of(
+        [("What can we please do for you today?", "Topic"), *PAIRS, ("odd", "odd")]).encode(),
+        labels={**LABELS, "odd": 1}, warnings=LONE | {"fewExamples"}),
+    _ok("a wide table with its header in the middle", rows_of(
+        2 * [("No.", "message", "queue"), *((n, *pair) for n, pair in _NUMBERED)]).encode(),
+        warnings=frozenset({"columnsGuessed", "manyDuplicates"}), rejected=1),
+    _ok("a page of facts before the table", workbook({
+        "Cover": sheet([("Cases",), ("As of", "May"), ("By", "Ann")]),
+        "Data": sheet([("Anfrage", "Team"), *PAIRS])}), kind="xlsx",
+        warnings=LONE | {"sheetGuessed"}),
+    _ok("a few examples before another table", workbook({
+        "New": sheet([*PAIRS[:4], *PAIRS[-4:]]), "Old": sheet([("Anfrage", "Team"), *PAIRS])}),
+        kind="xlsx", labels={"shipping": 4, "refund": 4},
+        warnings=frozenset({"sheetGuessed", "fewExamples"})),
     _ok("labels of which half end in a semicolon", _file(
         [(text, f"{label};" if n % 4 < 2 else label) for n, (text, label) in _NUMBERED])),
     _ok("doccano without comments", "\n".join(

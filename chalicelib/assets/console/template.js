@@ -26,17 +26,22 @@ export function useTemplate() {
   return { template, setTemplate, rows, note };
 }
 
-/** Divide a text such as `Total: 12.50` into its key and value; other texts have no value. */
-function divide(text) {
-  const [, key, value] = /^(.{0,60}?):\s*(.*)$/s.exec(text) ?? [null, text, ""];
+// A key with its value behind it: `Total: 12.50`, and `Invoice No. A-12`, whose value has the first digit.
+const WITH_COLON = /^(.{0,60}?):\s*(.*)$/s;
+const WITH_DIGIT = /^((?:[^\d\s]+\s+)+)(\S*\d.*)$/s;
+
+/** Divide a text into its key and value by one of the patterns; other texts have no value. */
+function divide(text, ...patterns) {
+  const found = patterns.map((pattern) => pattern.exec(text)).find(Boolean);
+  const [, key, value] = found ?? [null, text, ""];
   return { key: key.trim(), value };
 }
 
 /** Name a field by its key. */
 const nameOf = (key) =>
   key
-    .normalize("NFKD")
-    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .normalize("NFKC")
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")
     .trim()
     .replace(/ /g, "_")
     .toLowerCase();
@@ -46,13 +51,13 @@ export function useClicks() {
   const [clicked, setClicked] = useState({});
   const pick = (label) => {
     if (clicked.key === undefined) {
-      const { key } = divide(label);
+      const { key } = divide(label, WITH_COLON);
       setClicked({ key, label, name: nameOf(key) });
-    } else {
+    } else if (label === clicked.label) {
       // A second click on the same text: it holds key and value.
-      const value = label === clicked.label ? divide(label).value : label;
-      setClicked({ ...clicked, value });
-    }
+      const { key, value } = divide(label, WITH_COLON, WITH_DIGIT);
+      setClicked({ key, label, name: nameOf(key), value });
+    } else setClicked({ ...clicked, value: label });
   };
   return { clicked, setClicked, pick };
 }

@@ -70,7 +70,9 @@ function Warning({ warning, accept, fix }) {
     <div class="notice warn">
       <p>${nameControls(warning.message)}</p>
       ${
+        // The places of a guessed encoding are the encodings that the buttons name.
         warning.places.length > 0 &&
+        warning.code !== "encodingGuessed" &&
         html`
           <details class="small">
             <summary>${t("warning.places")}</summary>

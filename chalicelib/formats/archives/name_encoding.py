@@ -39,7 +39,7 @@ class NameGuess:
         first, *others = (
             f"{name} ('{self.sample.decode(name, 'replace')[:40]}')" for name in self.encodings
         )
-        return first + (f"; possible are also {', '.join(others)}" if others else "")
+        return first + (f", but could also be {' or '.join(others)}" if others else "")
 
 
 NO_GUESS = NameGuess()
@@ -55,7 +55,7 @@ def guess_name_encoding(names: Iterable[bytes]) -> NameGuess:
     found = rank_code_pages(judged, (DEFAULT, *_CANDIDATES))[0]
     rivals = rank_rivals(judged, (found, DEFAULT, *_CANDIDATES, *_OTHERS))[:_MOST_RIVALS]
 
-    def count_readings(part: bytes) -> int:
-        return len({part.decode(name, "replace") for name in (found, *rivals)})
+    def differs(part: bytes) -> list[bool]:
+        return [part.decode(name, "replace") != part.decode(found, "replace") for name in rivals]
 
-    return NameGuess((found, *rivals), max(parts, key=count_readings))
+    return NameGuess((found, *rivals), max(parts, key=differs))

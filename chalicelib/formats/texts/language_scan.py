@@ -38,6 +38,7 @@ from chalicelib.domain.datasets.upload_warnings import (
 )
 from chalicelib.domain.datasets.windows import is_cut
 from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.columns.ranking import is_code
 from chalicelib.formats.texts.columns.totals import MAX_TOTALS, find_totals
 from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
 from chalicelib.formats.texts.layout import TextLayout
@@ -219,18 +220,27 @@ def _read_workbook(
         layout = recognise(sheet.rows, options, rules.language, is_workbook=True)
     except InvalidUpload as problem:
         refusal = problem
-    if layout is None or (not layout.has_known_names and _is_short(sheet.rows)):
+    if layout is None or _is_cover(sheet.rows, layout):
         for name in sheet.other_names[:_MOST_SHEETS]:
             with suppress(InvalidUpload):
                 other = convert_sheet(file, name, check)
                 found = recognise(other.rows, options, rules.language, is_workbook=True)
-                if found.has_known_names and not _is_short(other.rows):
+                if found.header and not _is_short(other.rows):
                     names = (sheet.name, *(n for n in sheet.other_names if n != name))
                     sheet, layout = other._replace(other_names=names), found
                     break
     if layout is None:
         raise refusal or AssertionError
     result.rows_file, result.layout, result.other_sheets = sheet.rows, layout, sheet.others
+
+
+def _is_cover(rows: BinaryIO, layout: TextLayout) -> bool:
+    """Return whether a sheet looks like a cover page or a summary: few rows, no label repeats."""
+    if layout.has_known_names or not _is_short(rows):
+        return False
+    read = [row.label for row in read_rows(rows, layout=layout) if isinstance(row, TextRow)]
+    # The numbers of a summary may repeat, below a name.
+    return len({*read}) == len(read) or sum(map(is_code, read)) >= len(read) - 1
 
 
 def _is_short(rows: BinaryIO) -> bool:

@@ -169,6 +169,7 @@ def test_calibration_and_card_are_shown(console, owner, model):
     console.enter(owner, f"model/language/{model}")
     page = console.page
     card = owner.get(f"/v2/language/models/{model}/card").ok()
+    page.get_by_text("Full model card").click()
     expect(page.get_by_role("paragraph").get_by_text(card["limits"])).to_be_visible()
     evaluation = owner.get(f"/v2/language/models/{model}/evaluation", count=1).ok()
     bins = [one for one in evaluation["reliability"] if one["count"]]

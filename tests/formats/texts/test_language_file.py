@@ -214,7 +214,12 @@ _CELL_TEXTS = st.text(_ALPHABET, min_size=1, max_size=40).filter(
 )
 _LABELS = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=20
-).filter(lambda label: label == normal_form(label) and is_visible(label))
+).filter(
+    # Marks at the end belong to an exporting tool, not to the label.
+    lambda label: (
+        label == normal_form(label) and is_visible(label) and label[-1:] not in (";", ",", "|")
+    )
+)
 _ROWS = st.lists(st.tuples(_CELL_TEXTS, _LABELS), min_size=1, max_size=12)
 
 
@@ -248,9 +253,9 @@ def test_read_rows_when_there_is_no_header(rows: list[tuple[str, str]], quoting:
     """Without a header, texts that hold no tab are read back exactly."""
     clean = [(re.sub(r"[\t\r\n]", " ", text), re.sub(r"\t", " ", label)) for text, label in rows]
     buffer = io.StringIO(newline="")
-    csv.writer(buffer, quoting=quoting).writerows([("first sentence", "first"), *clean])
+    csv.writer(buffer, quoting=quoting).writerows([("the first of all", "first"), *clean])
 
-    assert [("first sentence", "first"), *clean] == _pairs(buffer.getvalue())
+    assert [("the first of all", "first"), *clean] == _pairs(buffer.getvalue())
 
 
 @settings(max_examples=size(70, 200), deadline=None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.datasets.upload_warnings import split_labels
-from chalicelib.formats.texts.columns.names import has_known_word
+from chalicelib.formats.texts.columns.names import find_other_column, has_known_word
 
 # Rows that are counted; more do not change the decision.
 MAX_ROWS = 100_000
@@ -168,16 +168,17 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
     """Return whether the first row seems to be a header, because a name has a known word.
 
     Its cells must also occur in no other row, and look like names. Forms use questions as column
-    names. So if all labels repeat, one of the names may be a question.
+    names. So if all labels repeat, or the other name is known, one of the names may be a question.
     """
     short = sum(fact.looks_like_a_name for fact in (texts, labels))
+    is_clear = labels.all_repeat or texts.first_is_short or bool(find_other_column(names))
     return (
         texts.rows >= _MIN_ROWS_WITHOUT_NAMES
         and labels.distinct * 2 <= labels.rows
         and has_known_word(names)
         and texts.first_is_unlike
         and labels.first_is_unlike
-        and (short == 2 or (short == 1 and (labels.all_repeat or texts.first_is_short)))
+        and (short == 2 or (short == 1 and is_clear))
     )
 
 

@@ -53,7 +53,7 @@ _ROWS_BELOW = 50
 # to detect them.
 _MOST_HEADERS, _LEAST_CODED, _LEAST_BELOW = 2, 1, 10
 # Forms and scripts write one of these after every label of a list, also after the last.
-_LABEL_ENDS = ";,|"
+_LABEL_ENDS, _FORM_END = ";,|", ";"
 
 
 class ColumnFinder:
@@ -114,18 +114,15 @@ class ColumnFinder:
         self._find_columns(number, [cell.strip() for cell in cells])
 
     def _find_label_end(self) -> TextLayout:
-        """Return the layout, with `label_end` set if labels clearly end with `;` or the like."""
+        """Return the layout with the end of labels: what nearly all end with, otherwise `;`."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         cells = (self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at)
         labels = [label for label in cells if label and not is_missing_mark(label)]
         ends = Counter(label[-1] for label in labels if len(label) > 1 and label[-1] in _LABEL_ENDS)
         end, count = next(iter(ends.most_common(1)), ("", 0))
-        # One of two joined exports may lack the end: then each label also occurs without it.
-        plain = {label for label in labels if label[-1:] != end}
-        ended = {label.split(end)[0].strip() for label in labels if label not in plain}
-        is_end = count and (count >= len(labels) * _NEARLY_ALL or ended <= plain)
-        return replace(self._layout, label_end=end) if is_end else self._layout
+        is_end = count and count >= len(labels) * _NEARLY_ALL
+        return replace(self._layout, label_end=end if is_end else _FORM_END)
 
     def _find_titles(self) -> frozenset[int]:
         """Return the numbers of the title rows above the column names. They have few cells."""
@@ -134,7 +131,7 @@ class ColumnFinder:
             return frozenset()
         asked = {self._options.text_column, self._options.label_column} - {""}
         survey = self._table.survey(self._layout.delimiter)
-        least = (survey.width + 1) // 2 if survey.share >= _HALF else 2
+        least = survey.width // 2 + 1 if survey.share >= _HALF else 2
         rows = [(number, [cell.strip() for cell in cells]) for number, cells in self._first_rows()]
         if above := _count_above_names([cells for _, cells in rows]):
             return frozenset(number for number, _ in rows[:above])
@@ -225,15 +222,17 @@ class ColumnFinder:
 
         below = islice(self._table.rows(), _MOST_HEADERS)
         found = [number for number, _ in takewhile(is_second, below)]
-        # In a small table, it proves nothing that the first rows have no number.
-        is_proved = are_numbers or len(coded) >= _LEAST_CODED
+        # In a small table, it proves nothing that the first rows have no number. Below names such
+        # as Q1, they are names if all labels of other rows repeat.
+        are_alone = are_numbers and sum(count == 1 for count in labels.values()) <= len(found)
+        is_proved = are_alone or len(coded) >= _LEAST_CODED
         if rows >= _LEAST_BELOW and is_proved and found:
             self._layout = replace(
                 self._layout, skipped=self._layout.skipped.union(found)
             ).with_warning(
                 HEADER_GUESSED,
                 f"Rows {found[0]} to {found[-1]} were left out as further names of the columns: "
-                "they have no numbers or dates where all other rows have them.",
+                "they differ from all rows below.",
                 *(f"row {number}" for number in found),
             )
 
@@ -449,17 +448,16 @@ class ColumnFinder:
 
 
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows are above the one that names both columns; 0 if they may be examples.
+    """Return how many rows are above the one that names the columns; 0 if they may be examples.
 
-    They may be examples if one of their labels also occurs below the names.
+    They may be examples if one of their cells also occurs below the names.
     """
     for at, names in enumerate(rows[: min(_MOST_TITLES, len(rows) - _LEAST_BELOW)]):
         found = find_named_columns(names)
-        if found.is_sure and found.columns:
-            label = found.columns.label
-            above, below = (
-                {cell for cells in part for cell in cells[label : label + 1] if cell}
-                for part in (rows[:at], rows[at + 1 :])
+        if columns := found.columns if found.is_sure else find_other_column(names):
+            above, below = (  # labels of examples repeat
+                {(k, cell) for cells in part for k in columns for cell in cells[k : k + 1] if cell}
+                for part in (rows[: at + 1], rows[at + 1 :])
             )
             return at if above.isdisjoint(below) else 0
     return 0

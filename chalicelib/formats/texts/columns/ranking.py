@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from chalicelib.domain.datasets.preview import ColumnRank, ColumnSummary, cut_samples
 from chalicelib.formats.texts.columns.names import (
@@ -141,17 +142,17 @@ class ColumnProfile:
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
-    """Return the statistics of all columns, from the rows below the first row.
+    """Return the statistics of all columns, from the rows below the first row that differ from it.
 
     Args:
         rows: rows of the table, beginning with the first row.
         names: cells of the first row.
     """
     profiles = [ColumnProfile(name.strip()) for name in names]
-    for number, cells in enumerate(rows):
-        if number > MAX_ROWS:
-            break
-        if number:
+    first: Sequence[str] | None = None
+    for cells in islice(rows, MAX_ROWS + 1):
+        first = cells if first is None else first
+        if cells != first:
             for profile, cell in zip(profiles, cells, strict=False):
                 profile.add(cell)
     return profiles
