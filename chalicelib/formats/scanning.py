@@ -29,7 +29,7 @@ class DatasetKind:
 
 @dataclass(frozen=True)
 class ScannedUpload:
-    """What an upload of a file would accept and reject, with the first rows if requested."""
+    """The result of `scan_upload`: counts of accepted and rejected examples, maybe a preview."""
 
     scan: UploadScan
     preview: Preview | None = None

@@ -1,6 +1,7 @@
 """Checks size and kind of an uploaded file while the call waits, by the rules of its family.
 
-The content is read later by IngestService. See contract section 5, Limits.
+The families are `language` and `vision`. The content is read later by IngestService. See contract
+section 5, Limits.
 """
 
 from __future__ import annotations

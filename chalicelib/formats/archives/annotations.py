@@ -34,7 +34,7 @@ class BoxRow:
     row: int
     """Number of the row, line, annotation or object, from 1."""
     column: str
-    """Name of the column of annotations.csv, or of the annotation file, for messages."""
+    """For messages: name of the column of annotations.csv, or of another annotation file."""
     label: str
     """Name of the label, cut to 180 characters."""
     label_fault: str
@@ -42,7 +42,7 @@ class BoxRow:
     box: Box
     """The box as written in the file, in pixels. It may reach outside the image."""
     place: str = ROW
-    """Format string, such as `ROW`, with which messages name the box's place in its file."""
+    """Format string for messages, such as `ROW`, that says where in its file the box is."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
         """Return the entry of the receipt for this box, which is rejected."""
@@ -85,7 +85,7 @@ class Annotations:
         """Create an empty collection.
 
         Args:
-            place: Format string, such as `ROW`, with which messages name a box's place in its file.
+            place: Format string for messages, such as `ROW`, that says where in its file a box is.
             in_fractions: Whether boxes are fractions of the image instead of pixels.
         """
         self.book = LabelBook()
@@ -213,7 +213,10 @@ class Annotations:
 
 
 def check_limits(name: str, boxes: int, labels: int) -> None:
-    """Raise InvalidUpload for more boxes than a dataset can have, or over ten times its labels."""
+    """Raise InvalidUpload if an annotation file has too many boxes or labels.
+
+    The limits are the boxes that a dataset can have, and ten times the labels that it can have.
+    """
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(
             f"{name} has more than {MAX_DATASET_EXAMPLES:,} boxes, the limit of a "

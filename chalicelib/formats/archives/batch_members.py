@@ -23,7 +23,7 @@ def read_members(
     too_large: Callable[[int, int], ServiceError],
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[BatchLine]:
-    """Yield the files of an archive as lines of a batch. An unusable file gives a line with error.
+    """Yield the files of an archive as lines of a batch. An unusable file becomes an error line.
 
     Args:
         file: Seekable; stays open.

@@ -178,7 +178,7 @@ class Directory:
     name_encoding: str = DEFAULT
     """Code page of the names that are not UTF-8."""
     guess: NameGuess = NO_GUESS
-    """The guess from which `name_encoding` is; without sample if nothing was guessed."""
+    """The guess that set `name_encoding`; its sample is empty if no guess was needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,7 @@ def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | No
 def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
     """Yield the entries one by one, in the order of the directory.
 
-    Between two entries, other parts of the file may be read.
+    The caller may read other parts of the file before it requests the next entry.
 
     Raises:
         InvalidZip: the directory is damaged.

@@ -207,7 +207,11 @@ def limit(memory: int, seconds: int) -> None:
 
 
 def main() -> None:
-    """Serve standard input and output. Command line arguments: memory limit and time limit."""
+    """Read requests from standard input, and write the answers to standard output.
+
+    The command line arguments are the memory limit in bytes, and the limit of processor time in
+    seconds.
+    """
     # Imported before the limits apply: they would keep the interpreter from writing its bytecode
     # cache, and later processes would start more slowly.
     pdfium = import_module("pypdfium2_raw")

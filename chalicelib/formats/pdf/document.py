@@ -130,7 +130,7 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     rules: list[tuple[float, float, float, float]] = []
     """Lines drawn on a page with a text layer: smallest x, smallest y, largest x, largest y."""
     pictures: list[tuple[float, float, float, float]] = []
-    """Images without text of the layer on them: smallest x, smallest y, largest x, largest y."""
+    """Images on which the text layer has no text: smallest x, smallest y, largest x and y."""
     widgets: list[Widget] = []
     """Form fields of the page, if requested."""
     notes: list[NoteCode] = []

@@ -57,7 +57,7 @@ class PageObjects:
         return self._left < 0
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-        """Yield each object's kind, the object, and the matrix that converts it to the page."""
+        """Yield each object's kind, the object, and the matrix to the page's coordinates."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)
@@ -110,7 +110,7 @@ class DrawnRules:
                 self._fill(thing, _sides(dots))
 
     def rules(self) -> list[Sides]:
-        """Return the drawn lines; none if there are too many."""
+        """Return the drawn lines; an empty list if there are too many."""
         return self._found if len(self._found) <= MAX_RULES else []
 
     def _outlines(self, thing: Any, matrix: Matrix) -> Iterator[list[Dot]]:
@@ -255,7 +255,7 @@ def address(thing: Any) -> int:
 
 
 def _points(pdfium: Any, count: int, segment: Callable[[int], Any]) -> list[Dot]:
-    """Return the points of a path; none if the path has too many segments."""
+    """Return the points of a path; an empty list if the path has too many segments."""
     x, y = ctypes.c_float(), ctypes.c_float()
     found = []
     for number in range(count if count <= _MAX_COVER_SEGMENTS else 0):

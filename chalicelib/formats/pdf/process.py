@@ -69,7 +69,7 @@ class PdfProcess:
 
     @property
     def pid(self) -> int:
-        """Return the process id."""
+        """Return the process id of the child."""
         return self._process.pid
 
 

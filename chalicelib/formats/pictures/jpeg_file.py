@@ -100,7 +100,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record a segment, and the coded data after the header of a scan; return its end."""
+    """Record a segment; after a scan header, also the coded data. Return where the next begins."""
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -124,7 +124,7 @@ def _is_needed(marker: int, segment: memoryview) -> bool:
 
 
 def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
-    """Record the header of a scan and its coded data; return where the coded data ends."""
+    """Record the header of a scan and its coded data; return the end of the data."""
     if walk.frame is None:
         raise broken("its data comes before its frame header")
     walk.scans += 1

@@ -27,8 +27,8 @@ def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
         UnsupportedType: the content is not PNG or JPEG.
-        BadRequest: the image is empty, damaged, has over 50,000,000 pixels or is 100 times as long
-            as wide.
+        BadRequest: the image is empty or damaged, has over 50,000,000 pixels, or is over 100 times
+            as long as wide.
     """
     return _facts(_open(data, max_bytes))
 
@@ -39,8 +39,8 @@ def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
         UnsupportedType: the content is not PNG or JPEG.
-        BadRequest: the image is empty, damaged, truncated, has over 50,000,000 pixels or is 100
-            times as long as wide.
+        BadRequest: the image is empty, damaged or truncated, has over 50,000,000 pixels, or is
+            over 100 times as long as wide.
     """
     file = _open(data, max_bytes)
     if isinstance(file, PngFile):
@@ -70,8 +70,8 @@ def read_picture(
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
         UnsupportedType: the content is not PNG or JPEG.
-        BadRequest: the image is empty, damaged, truncated, has over 50,000,000 pixels or is 100
-            times as long as wide.
+        BadRequest: the image is empty, damaged or truncated, has over 50,000,000 pixels, or is
+            over 100 times as long as wide.
     """
     file = _open(data, max_bytes)
     if contrasts and isinstance(file, PngFile) and file.is_transparent:

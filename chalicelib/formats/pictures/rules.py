@@ -64,7 +64,7 @@ def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
     """Raise an error if an image has no pixels, has too many, or is too long and narrow.
 
     Raises:
-        BadRequest: the text names the size, the limit and what to do.
+        BadRequest: the image is refused; the error text names its size, the limit and what to do.
     """
     if width < 1 or height < 1:
         raise broken(f"its header says {width} x {height} pixels")

@@ -34,8 +34,8 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
 
     Raises:
         UnsupportedType: the content is not PNG or JPEG.
-        BadRequest: the image is empty, damaged, has over 200,000,000 pixels or is 100 times as long
-            as wide.
+        BadRequest: the image is empty or damaged, has over 200,000,000 pixels, or is over 100 times
+            as long as wide.
     """
     facts = measure_large_picture(content, MAX_SHRUNK_BYTES)
     pixels = facts.width * facts.height

@@ -40,7 +40,7 @@ def draw_thumbnail(picture: Picture) -> bytes:
     """Return a thumbnail of an image as JPEG. Smaller images are not enlarged.
 
     Args:
-        picture: the decoded image, possibly reduced.
+        picture: the decoded image, which may be scaled down.
     """
     return _draw(picture.pixels, THUMBNAIL_SIDE)
 

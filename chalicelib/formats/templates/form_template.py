@@ -179,7 +179,7 @@ def standard_template(form_type: str) -> FormTemplate:
         form_type: One of FORM_TYPES.
 
     Raises:
-        InvalidParameter: the form does not exist; the text lists those that do.
+        InvalidParameter: there is no such template; the error text lists the existing ones.
     """
     if form_type not in FORM_TYPES:
         shown = form_type[:_SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()

@@ -62,7 +62,7 @@ def read_learning_set(file: BinaryIO) -> LearningSet:
 
     Raises:
         InvalidUpload: the archive cannot be read, has no usable values.json, lacks a document that
-            values.json names, or exceeds a limit. The text names place, value and what to do.
+            values.json names, or exceeds a limit. The error text says where, and what to do.
     """
     archive = open_archive(file)
     members = {member.path: member for member in archive.members()}

@@ -41,7 +41,7 @@ class BatchColumns:
     """Positions of the text columns, from 0. Several texts are joined by an empty line."""
     id_at: int | None
     first_row: int
-    """Number of the first record that is a line of the batch."""
+    """Number, from 1, of the first record that is a line of the batch."""
     header: tuple[str, ...] = ()
     """Names of the columns; empty without a header."""
     warnings: tuple[UploadWarning, ...] = ()
@@ -97,7 +97,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of a column by name, preferably of one with equal spelling, or None."""
+    """Return the position of a name, first as spelled, then ignoring case; None if missing."""
     if wanted in cells:
         return list(cells).index(wanted)
     folded = [cell.casefold() for cell in cells]
@@ -155,7 +155,11 @@ def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
 
 
 def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
-    """Return the positions of the requested columns, () if none; raise InvalidUpload if unknown."""
+    """Return the positions of the requested columns; () if none is requested.
+
+    Raises:
+        InvalidUpload: a requested column does not exist.
+    """
     columns = split_columns(names, wanted) if wanted else []
     found = [find_column(names, column) for column in columns]
     if None in found:

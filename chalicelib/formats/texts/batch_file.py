@@ -67,11 +67,11 @@ def read_lines(
     *,
     keeps_cells: bool = False,
 ) -> Iterator[BatchLine]:
-    """Yield the lines of a file. The line of an unusable row contains its error.
+    """Yield the lines of a file. The line of an unusable row has the row's error.
 
     Args:
         file: seekable, read from its start.
-        options: The columns of the texts, by default `text`; header, delimiter, sheet and encoding.
+        options: Columns of the texts (`text` by default), header, delimiter, sheet and encoding.
         check: Called often; raises an error to stop.
         table: receives the columns and the warnings.
         keeps_cells: Whether to store all cells of the row in each line.

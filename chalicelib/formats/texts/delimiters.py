@@ -97,7 +97,8 @@ def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
     """Find the only delimiter that splits all rows into the same number of cells, above two.
 
     Return None if comma or tab (`old`) fits, too. It does not fit if it makes rows of different
-    widths, splits numbers such as 4,50, or does not split the column names, unlike the found one.
+    widths, splits numbers such as 4,50, or leaves the column names in one cell although the found
+    delimiter splits them.
     """
     wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:

@@ -34,7 +34,7 @@ class CutValue(InvalidUpload):
 
 
 def looks_like_json(head: str) -> bool:
-    """Return whether a file is JSON, and not delimited text that begins with a bracket.
+    """Return whether a file is JSON rather than delimited text that begins with a bracket.
 
     Args:
         head: the first characters of the file.

@@ -85,7 +85,7 @@ def find_shape(
 
 
 def name_kind(value: object) -> str:
-    """Return the name of a JSON value's type. Numbers were read as texts."""
+    """Return a JSON value's type in words. Numbers are read as texts, so they are "a text"."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -130,12 +130,12 @@ def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> Objec
 
 
 def _filled(value: Mapping[str, Any]) -> list[str]:
-    """Return the names of the members except empty lists, such as `"Comments": []` of a tool."""
+    """Return the names of an object's members, except those whose value is an empty list."""
     return [key for key, cell in value.items() if cell != []]
 
 
 def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
-    """Return the members whose values are texts and not codes. Numbers were read as texts."""
+    """Return the members whose values are texts, but not codes. Numbers count as codes."""
     return [
         key
         for key, cell in value.items()

@@ -87,7 +87,7 @@ class TextTable:
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Yield the first `most` records, without blank ones at the start and skipped ones."""
+        """Read the first `most` records below blank ones; yield those that are not skipped."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
             # Blank rows above the header are no sample of the rows.

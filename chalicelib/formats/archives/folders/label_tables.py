@@ -142,7 +142,7 @@ class _Table:
                 yield from self._read_rows(self._records(stream, delimiter), separator)
 
     def _records(self, stream: TextIO, delimiter: str) -> Iterator[Record]:
-        """Yield the rows of the table; of JSON lines, the first row is the names of the members."""
+        """Yield the rows of the table; for JSON lines, yield the names of the members first."""
         if not self._member.name.casefold().endswith(".jsonl"):
             yield from read_records(stream, delimiter)
             return

@@ -59,7 +59,7 @@ class _ToolBox(NamedTuple):
 
 
 class _WrongFormat(ValueError):
-    """A file is damaged or not in the format of the tool. The message says why."""
+    """A file is damaged, or has another format than the tool's. The message says why."""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ class ColumnFacts:
 
     @property
     def mostly_repeat(self) -> bool:
-        """Return whether most of the values occur more than once, and there are few of them."""
+        """Return whether there are few different values, most of which occur more than once."""
         once = sum(count == 1 for count in self.counts.values())
         return once * 2 < self.distinct > 1 and self.distinct * 2 <= self.rows
 
@@ -185,8 +185,9 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
 def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
     """Return whether the text column and the label column are certainly swapped.
 
-    They are if the "texts" are a few short values that repeat, and the "labels" are longer and
-    nearly all different. If the "labels" are much longer, a few of the "texts" may occur only once.
+    They are swapped if the "texts" are a few short values that repeat, and the "labels" are longer
+    and nearly all different. If the "labels" are much longer, a few of the "texts" may occur only
+    once.
 
     Args:
         texts: Statistics of the column that is assumed to have the texts.

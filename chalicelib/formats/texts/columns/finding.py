@@ -293,7 +293,7 @@ class ColumnFinder:
         return Columns(text_at, label_at)
 
     def _find_predicted(self, text_at: int, likely: list[int]) -> int | None:
-        """Return the one of the likely columns whose values the texts predict; None without one."""
+        """Return the likely column whose values the texts clearly predict best, if there is one."""
         rows = [cells for _, cells in islice(self._table.rows(), 1, MAX_COMPARED + 1)]
         read = [
             ["".join(cells[at : at + 1]).strip() for cells in rows] for at in (text_at, *likely)

@@ -93,12 +93,12 @@ class Columns(NamedTuple):
 
 
 class NamedColumns(NamedTuple):
-    """The columns whose names fit texts or labels."""
+    """The columns that, by their names, may contain the texts or the labels."""
 
     texts: list[int]
-    """Positions of the columns whose names fit texts equally well."""
+    """Positions of the likely text columns; several if their names are equally likely."""
     labels: list[int]
-    """Positions of the columns whose names fit labels equally well."""
+    """Positions of the likely label columns; several if their names are equally likely."""
     is_sure: bool = False
     """Whether the whole names are known, not just a word in them."""
 
@@ -191,7 +191,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names, otherwise of known, otherwise of similar names."""
+    """Return the positions of documented names, or else of known names, or else of similar ones."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:

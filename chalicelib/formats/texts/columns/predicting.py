@@ -49,7 +49,7 @@ def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> in
 
 
 def _parts_of(text: str) -> set[str]:
-    """Return the groups of three letters in a text, which serve scripts without spaces, too."""
+    """Return the character trigrams of a text, which also work for scripts without spaces."""
     letters = _NO_LETTERS.sub(" ", text[:_MAX_CHARACTERS].casefold())
     return {letters[at : at + _PART] for at in range(len(letters) - _PART + 1)}
 
