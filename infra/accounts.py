@@ -85,7 +85,7 @@ def ensure_account(
     plan: str = DEFAULT_PLAN,
     source: str = DEFAULT_SOURCE,
 ) -> Account:
-    """Ensure that an account exists and that the key file has its private key; may be called again.
+    """Ensure that an account exists, and that a file has its private key; safe to call repeatedly.
 
     If the file exists, its key becomes the account's key. Otherwise a new key is created and
     written, and the former key becomes invalid.

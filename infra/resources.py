@@ -91,7 +91,7 @@ def provision(
     """Create tables, queues and bucket if they are missing.
 
     Args:
-        settings: names and endpoint.
+        settings: names of tables, queues and bucket; endpoint of AWS; allowed origins.
         visibility_seconds: visibility timeout of the queues; on AWS at least six times a function's
             timeout, on the local stack short, because its workers send heartbeats.
         pages: origins of the console; like the allowed origins, they may send presigned forms.

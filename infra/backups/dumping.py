@@ -45,7 +45,11 @@ class Access:
     pause_writes: PauseWrites = _no_pause
     """Pauses other writes while the tables, and objects that are not copied yet, are read."""
     has_changed: HasChanged = lambda _: True
-    """Returns False for a table or bucket to skip; called before and while writes are paused."""
+    """Returns False for a table or bucket whose data is unchanged, which the dump skips.
+
+    It is called with the full name, for the bucket before and during the pause of writes, for
+    tables only during the pause.
+    """
     read_pieces: ReadPieces = _scan_pieces
     """Reads the rows of a table."""
 

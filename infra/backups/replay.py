@@ -1,8 +1,8 @@
 """Keeps deletions and counters valid across a restore.
 
 Objects with a deletion record are restored hidden, and their deletion jobs start again. So the
-service's own deletion removes all their data, for example texts in cards of models. The sweep sends
-the jobs.
+service's own deletion removes all their data, for example texts in cards of models. The periodic
+sweep sends the jobs.
 """
 
 from __future__ import annotations

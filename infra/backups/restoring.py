@@ -71,7 +71,7 @@ def restore(
     dataset or model is not in the backup are left out.
 
     Args:
-        settings: names and endpoint.
+        settings: names of the tables and the bucket, and the endpoint of AWS.
         folder: the backup folder.
         is_replacing: whether to delete existing data first.
         progress: called with lines for the user.

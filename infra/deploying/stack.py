@@ -172,7 +172,7 @@ class Stack:
             template: new template of the stack.
             given: parameters to set; other parameters of an existing stack keep their values.
             exists: whether the stack exists.
-            watch_minutes: minutes after the update in which an alarm rolls it back.
+            watch_minutes: minutes after the update during which an alarm causes a rollback.
 
         Raises:
             DeployError: CloudFormation refused the change set.

@@ -144,7 +144,10 @@ class SnapshotSaver:
             self._dump_changes()
 
     def _dump_changes(self, or_deleted: bool = False) -> float:
-        """Dump if data has changed or was deleted since the last dump; return the seconds."""
+        """Dump the data if it has changed since the last dump; return how many seconds that took.
+
+        With `or_deleted`, also dump if the second-last dump has data that the last one lacks.
+        """
         began = time.monotonic()
         try:
             self._read_writes()

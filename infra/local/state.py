@@ -83,7 +83,7 @@ class State:
         return found if len(found) >= _SHORTEST_SECRET and found.isprintable() else ""
 
     def aws_keys(self) -> dict[str, str]:
-        """Return the emulated AWS's key pair as variables; create it if it is missing."""
+        """Return the emulated AWS's key pair as environment variables; create it if missing."""
         # Stored, so that presigned URLs stay valid after a restart.
         found = self._read_aws_keys()
         if not found:

@@ -212,7 +212,7 @@ def run(
 
     Args:
         app: the Chalice application.
-        settings: names and endpoint.
+        settings: names of the queues, and the endpoint of AWS.
         is_training: whether this process has the training queues or all others.
         options: the stack's options.
         flush: called before the process ends.

@@ -126,7 +126,7 @@ _NONE = {"Ref": "AWS::NoValue"}
 
 
 def _environment() -> Part:
-    """Return the variables of every function. See chalicelib/config.py."""
+    """Return the environment variables of every function. See chalicelib/config.py."""
     return {
         "PRESAGE_NAME": ref("Name"),
         "PRESAGE_BUCKET": sub(SETTINGS.bucket),

@@ -282,7 +282,7 @@ def _written_tables(environ: dict[str, Any]) -> set[str]:
 
 
 def _json_body(environ: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a JSON request, whose body can be read again; None for another body."""
+    """Return the JSON object in a body, which can be read again; None for any other body."""
     body = environ["wsgi.input"].read()
     environ["wsgi.input"] = io.BytesIO(body)
     try:

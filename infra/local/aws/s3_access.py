@@ -46,7 +46,7 @@ class Refused(Exception):
 
     @property
     def body(self) -> bytes:
-        """Return the body of the answer that S3 gives."""
+        """Return the body of S3's error response, as XML."""
         text = f"<Code>{self.code}</Code><Message>{escape(str(self))}</Message>"
         return f'<?xml version="1.0" encoding="UTF-8"?>\n<Error>{text}</Error>'.encode()
 

@@ -38,7 +38,7 @@ SHORT = CallKind("short", 1, pauses=True)
 # Calls that use a processor for long. More at once would not end sooner, and would slow others.
 HEAVY = CallKind("heavy", min(8, max(2, os.cpu_count() or 1)))
 Turns = tuple[str, CallKind]
-"""Caller and kind of a call; calls for which both are the same wait for one another."""
+"""Caller and kind of a call. Calls with the same caller and the same kind wait in one queue."""
 
 
 class FairDispatcher(ThreadedTaskDispatcher):

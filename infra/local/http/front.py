@@ -301,7 +301,7 @@ def run(
     Args:
         app: the Chalice application.
         listener: bound socket.
-        settings: names and allowed origins.
+        settings: the name of the stack, the allowed origins, and the public URL of the storage.
         options: limits, public address, and the time that running calls get after SIGTERM.
         pages: pages that the front itself returns to GET and HEAD, by path.
     """

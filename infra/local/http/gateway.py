@@ -220,7 +220,7 @@ class HttpAnswer:
     is_own: bool = False
     """Whether the gateway answers without calling the service."""
     length: int | None = None
-    """Length of the body that GET would have, in an answer to HEAD."""
+    """For an answer to HEAD: length of the body that GET would return; otherwise None."""
 
 
 def http_answer(result: Mapping[str, Any]) -> HttpAnswer:

@@ -272,7 +272,7 @@ class Stream:
 
 
 def make_storage(settings: Settings, public: PublicAddress) -> Storage | None:
-    """Return the storage; None if presigned URLs are not below the public address."""
+    """Return the application for /storage/; None if presigned URLs have another address."""
     if settings.public_storage_url != f"{public.url}{STORAGE_PATH}":
         return None
     keys = KeyPair(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])

@@ -38,7 +38,7 @@ def make_registry(
 
     Args:
         app: the Chalice application.
-        settings: names and endpoint.
+        settings: names of the queues, and the endpoint of AWS.
         state: folder with the description of the running stack.
         saving: time of the last save.
         has_own_queues: whether the emulated AWS of this stack has the queues.

@@ -32,7 +32,7 @@ _PACKAGES = {"metrics": "prometheus_client", "traces": "opentelemetry.exporter.o
 
 @dataclass(frozen=True)
 class Telemetry:
-    """What the processes of a stack measure."""
+    """The telemetry settings that all processes of a stack share."""
 
     has_metrics: bool
     """Whether metrics are recorded."""

@@ -107,14 +107,14 @@ def _check(
     floor: Floor,
     step: str = "checking against the reference vectors",
 ) -> None:
-    """Write an encoder's facts and compare it with its reference vectors."""
+    """Write the file of facts, and compare the encoder with its reference vectors."""
     write_encoder_facts(job.model, folder)
     job.progress(f"{job.model.name}: {step}")
     text_references.check_vectors(load(folder), job.model.name, floor)
 
 
 def write_encoder_facts(model: ModelDescription, folder: Path) -> None:
-    """Write the file of facts of a converted encoder."""
+    """Write `encoder.json`, the file of facts (such as licence and digests) of an encoder."""
     facts = model_facts(model, folder, FACTS_FILE) | {"dimensions": model.dimensions}
     write_facts(folder, FACTS_FILE, facts)
 
