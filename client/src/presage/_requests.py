@@ -1,4 +1,4 @@
-"""Requests and responses without any I/O, shared by both clients."""
+"""Requests and responses without any I/O, shared by the sync and the async client."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from presage.errors import JobFailedError, PresageError
 
 
 class AsyncBatch(records.Batch):
-    """A batch with its methods."""
+    """A batch record with methods, such as `wait` and `save`."""
 
     @property
     def family(self) -> AsyncFamilyBase:

@@ -22,7 +22,7 @@ from presage.results import ResultT_co
 
 
 class AsyncDataset(records.Dataset, Generic[ResultT_co]):
-    """A dataset with its methods."""
+    """A dataset record with methods, such as `train` and `export`."""
 
     @property
     def family(self) -> AsyncFamilyBase[ResultT_co]:

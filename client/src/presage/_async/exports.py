@@ -16,7 +16,7 @@ from presage.errors import JobFailedError, PresageError
 
 
 class AsyncExport(records.Export):
-    """An export with its methods."""
+    """The record of a dataset's export, with methods such as `wait` and `save`."""
 
     @property
     def family(self) -> AsyncFamilyBase:
@@ -60,7 +60,7 @@ class AsyncExport(records.Export):
 
 
 class AsyncModelExport(records.ModelExport):
-    """An export of a model with its methods."""
+    """The record of a model's export, with methods such as `wait` and `save`."""
 
     @property
     def family(self) -> AsyncFamilyBase:
@@ -75,13 +75,21 @@ class AsyncModelExport(records.ModelExport):
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> AsyncModelExport:
-        """Wait until the file is written; raises the same errors as an export of a dataset."""
+        """Wait until the file is written.
+
+        Raises:
+            JobFailedError: the export failed.
+            WaitTimeoutError: the export is still running after `timeout` seconds.
+        """
         return await _wait(self, timeout, progress)
 
     async def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Wait for the file, download it, and return its size; see exports of datasets."""
+        """Wait for the file, download it in bounded memory, and return its size in bytes.
+
+        The arguments and errors are those of `AsyncExport.save`.
+        """
         return await _save(self, file, progress)
 
 

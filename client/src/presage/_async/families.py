@@ -128,7 +128,10 @@ class AsyncLanguage(AsyncFamily[Prediction]):
         num_results: int | None,
         explain: bool | None = None,
     ) -> Prediction:
-        """Predict a sample with the API call that fits the model's type, which may be empty."""
+        """Predict a sample with the API call that fits the model's type.
+
+        If `model_type` is empty, the calls are tried until one fits the model.
+        """
         fields = {"numResults": num_results, "explain": explain}
         if model_type == "text-sentiment":
             return await self._predict("sentiment", model_id, str(sample), fields)

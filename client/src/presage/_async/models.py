@@ -29,7 +29,7 @@ ENDED = ("SUCCEEDED", "FAILED")
 
 
 class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
-    """A model with its methods.
+    """A model record with methods, such as `predict` and `retrain`.
 
     The members below come from the latest training. Models in a list do not have them; `refresh`
     fetches them.

@@ -15,7 +15,7 @@ T = TypeVar("T", bound=Record)
 
 
 class AsyncPages(Generic[T_co]):
-    """All records of a list, which are fetched again in each iteration.
+    """An iterable of all records of a list. Each iteration fetches the records again.
 
     Example:
         async for model in client.language.models.list(status="SUCCEEDED"):

@@ -14,7 +14,7 @@ from presage.errors import JobFailedError
 
 
 class AsyncLearnedTemplate(records.LearnedTemplate):
-    """A template that is being learned, with its methods."""
+    """The record of a template that is learned from examples; `wait` returns the result."""
 
     @property
     def family(self) -> AsyncFamilyBase:

@@ -50,7 +50,7 @@ class AsyncWebhooks:
         description: str | None = None,
         enabled: bool | None = None,
     ) -> records.Webhook:
-        """Change a webhook; None keeps a value, `enabled=True` also ends a pause after failures."""
+        """Change a webhook. None keeps a value; `enabled=True` also ends a pause after failures."""
         fields = {
             "url": url,
             "events": None if events is None else [*events],

@@ -21,7 +21,7 @@ from presage.errors import JobFailedError, PresageError
 
 
 class Batch(records.Batch):
-    """A batch with its methods."""
+    """A batch record with methods, such as `wait` and `save`."""
 
     @property
     def family(self) -> FamilyBase:

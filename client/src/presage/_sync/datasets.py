@@ -23,7 +23,7 @@ from presage.results import ResultT_co
 
 
 class Dataset(records.Dataset, Generic[ResultT_co]):
-    """A dataset with its methods."""
+    """A dataset record with methods, such as `train` and `export`."""
 
     @property
     def family(self) -> FamilyBase[ResultT_co]:

@@ -17,7 +17,7 @@ from presage.errors import JobFailedError, PresageError
 
 
 class Export(records.Export):
-    """An export with its methods."""
+    """The record of a dataset's export, with methods such as `wait` and `save`."""
 
     @property
     def family(self) -> FamilyBase:
@@ -61,7 +61,7 @@ class Export(records.Export):
 
 
 class ModelExport(records.ModelExport):
-    """An export of a model with its methods."""
+    """The record of a model's export, with methods such as `wait` and `save`."""
 
     @property
     def family(self) -> FamilyBase:
@@ -76,13 +76,21 @@ class ModelExport(records.ModelExport):
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> ModelExport:
-        """Wait until the file is written; raises the same errors as an export of a dataset."""
+        """Wait until the file is written.
+
+        Raises:
+            JobFailedError: the export failed.
+            WaitTimeoutError: the export is still running after `timeout` seconds.
+        """
         return _wait(self, timeout, progress)
 
     def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Wait for the file, download it, and return its size; see exports of datasets."""
+        """Wait for the file, download it in bounded memory, and return its size in bytes.
+
+        The arguments and errors are those of `Export.save`.
+        """
         return _save(self, file, progress)
 
 

@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Record)
 
 
 class Pages(Generic[T_co]):
-    """All records of a list, which are fetched again in each iteration.
+    """An iterable of all records of a list. Each iteration fetches the records again.
 
     Example:
         for model in client.language.models.list(status="SUCCEEDED"):

@@ -15,7 +15,7 @@ from presage.errors import JobFailedError
 
 
 class LearnedTemplate(records.LearnedTemplate):
-    """A template that is being learned, with its methods."""
+    """The record of a template that is learned from examples; `wait` returns the result."""
 
     @property
     def family(self) -> FamilyBase:

@@ -51,7 +51,7 @@ class Webhooks:
         description: str | None = None,
         enabled: bool | None = None,
     ) -> records.Webhook:
-        """Change a webhook; None keeps a value, `enabled=True` also ends a pause after failures."""
+        """Change a webhook. None keeps a value; `enabled=True` also ends a pause after failures."""
         fields = {
             "url": url,
             "events": None if events is None else [*events],

@@ -30,8 +30,8 @@ T = TypeVar("T")
 def _explained(call: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
     """Report errors of the service and refused files as results that the agent can read.
 
-    It raises ResourceError, which the SDK handles in tools too. It does not handle a ToolError of a
-    resource.
+    The returned function raises ResourceError, because the SDK handles this class in tools and in
+    resources. It does not handle a ToolError in resources.
     """
 
     @wraps(call)

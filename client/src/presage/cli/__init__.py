@@ -1,1 +1,1 @@
-"""The command `presage`: text for people, `--json` for programs."""
+"""The command `presage`, which prints text for people and, with `--json`, JSON for programs."""
