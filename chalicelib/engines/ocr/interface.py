@@ -112,7 +112,7 @@ class ScoringEngine(Protocol):
 
 # Checks that an engine's files are the ones that were installed.
 
-# The card: `files` names size and `sha256` of each file.
+# Facts about an engine: `files` names size and `sha256` of each file.
 CARD = "engine.json"
 
 
@@ -120,7 +120,7 @@ def check_files(folder: Path, names: Sequence[str], engine: str) -> None:
     """Compare files with the digests recorded when they were installed.
 
     Args:
-        folder: folder that contains the files and the card with their digests.
+        folder: folder that contains the files, and `engine.json` with their digests.
         names: names of the files.
         engine: name of the engine in the error.
 

@@ -91,7 +91,7 @@ def _is_space(line: TextLine, middle: float) -> bool:
 
 
 def _least_gaps(gaps: list[Gap], factor: float, usual: float) -> tuple[float, float]:
-    """Return the gap widths above which items are separate: at spaces, and inside words."""
+    """Return two widths above which gaps separate items: for spaces, and for gaps inside words."""
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     own = min(_WIDEST_SPACE, median_low(spaces)) if len(spaces) >= _FEW else 0.0

@@ -128,7 +128,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Yield the parts of a text around a field name such as `Ship to:`, and the piece of each."""
+    """Split a text at a field name such as `Ship to:`; yield each part and a piece around it."""
     end = key_end(piece.text)
     tail = piece.cut(end, len(piece.text)) if end else None
     if tail is None or not _is_headed(piece.text[: end - 1], tail.text):
@@ -170,7 +170,7 @@ def _confidence(piece: CardPiece) -> float:
 
 
 def _without_icon(piece: CardPiece) -> CardPiece:
-    """Remove a letter or mark before an address line, which is a map icon or a label."""
+    """Remove a letter or mark before an address line: a misread map icon, or a label."""
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece
@@ -210,7 +210,7 @@ def _is_complete(block: Sequence[CardPiece]) -> bool:
 
 
 def _has_postcode(text: str) -> bool:
-    """Return whether a line has a postcode that is not a house number: `2685 Harbor Road`."""
+    """Return whether a line has a postcode; `2685 Harbor Road` has only a house number."""
     is_street = names_street(text)
     return any(
         not is_street
@@ -238,7 +238,7 @@ def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int
 
 
 def _may_be_town(text: str) -> bool:
-    """Return whether a text may be a town or quarter: a few words of no other kind."""
+    """Return whether a text may be a town or quarter: a few words that are not a name or title."""
     kinds = (title_confidence(text), person_confidence(text), organisation_confidence(text))
     plain = text[:1].isalnum() and len(text.split()) <= settings.TOWN_WORDS
     return plain and max(kinds) < settings.SURE_KIND and not is_entry(text) and not is_heading(text)

@@ -43,7 +43,7 @@ def _has_date(text: str) -> bool:
 
 
 def has_amount(text: str) -> bool:
-    """Return whether a line contains an amount of money, and not `Rm 12` or `Unit 3.02`."""
+    """Return whether a line has an amount of money. `Rm 12` and `Unit 3.02` have none."""
     spans = find_money(text)
     if any(
         span.confidence >= settings.FURTHER_CERTAINTY and _CENTS.search(span.text) for span in spans

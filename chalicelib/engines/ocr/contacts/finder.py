@@ -42,7 +42,7 @@ def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Co
 def as_contact(found: EntityMatch) -> Contact:
     """Convert a found contact to a `Contact`, with its box and probability.
 
-    The probability is the mean of the pieces, weighted by length, times the confidence of the tag.
+    The probability is the pieces' mean, weighted by length, times the confidence of the tag.
     """
     weight = sum(len(piece.text) for piece in found.pieces)
     read = sum(piece.line.probability * len(piece.text) for piece in found.pieces) / weight
@@ -55,7 +55,7 @@ def tag_names(
 ) -> list[EntityMatch]:
     """Tag pieces without an exact format as person, organisation, title or other text.
 
-    Mail and web addresses in `found` hint at names; `rest` has no numbers and no addresses.
+    Mail and web addresses in `found` hint at names; `rest` has no phone numbers or addresses.
     """
     parts: list[CardPiece] = []
     for piece in rest:

@@ -1,4 +1,4 @@
-"""Compares positions of text pieces on a page with horizontal lines."""
+"""Compares positions of text pieces on a page that was deskewed, so that lines are horizontal."""
 
 from __future__ import annotations
 

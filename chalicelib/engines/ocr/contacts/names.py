@@ -118,7 +118,7 @@ def _continues(group: Group) -> bool:
 
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
-    """Return groups of two or three pieces that may be one name: adjacent, in the same size."""
+    """Return groups of two or three pieces that may be one name: adjacent, letters of one size."""
     pairs: list[Group] = []
     if len(pieces) > settings.PAIRED_LINES:
         return pairs
@@ -235,7 +235,7 @@ class _Judge:
         return max(confidence, parts) + self._size(group) + settings.LINE_BONUS * len(group)
 
     def _is_logo(self, group: Group) -> bool:
-        """Return whether pieces are capitalised lines of the same size, larger than most."""
+        """Return whether pieces are capitalised lines of one size, larger than most of the page."""
         heights = [piece.height for piece in group]
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)
@@ -325,7 +325,7 @@ def _is_printed(text: str) -> bool:
 
 
 def _ends_name(piece: CardPiece) -> bool:
-    """Return whether a name must end with this line: it has a legal form or is a job title."""
+    """Return whether a name must end with this line, because of a legal form or a job title."""
     return has_legal_form(piece.text) or title_confidence(piece.text) >= settings.KIND_CERTAINTY
 
 

@@ -35,14 +35,14 @@ class AmountStyle:
     has_commas: bool = False
     """Whether amounts have commas between thousands."""
     has_cents: bool | None = None
-    """Whether nearly all amounts have cents, or nearly none; None if unknown."""
+    """True if nearly all amounts have cents, False if nearly none has; None if unknown."""
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> AmountStyle:
         """Determine the notation of the amounts of a page.
 
-        Engines often read a faint comma as a decimal point, but hardly ever the reverse. So one
-        comma between thousands outweighs any number of points, and is offset by one before cents.
+        Engines often read a faint comma as a decimal point, but hardly ever the reverse. So a page
+        has commas if more of them are between thousands than before cents; points do not count.
         """
         lines = list(texts)
         commas = sum(len(_COMMAS.findall(text)) + len(_POINTS.findall(text)) for text in lines)
@@ -65,7 +65,7 @@ class AmountStyle:
 
 
 def with_points(lines: Sequence[TextLine]) -> Sequence[TextLine]:
-    """Return the lines of a page with a point before cents that are printed apart.
+    """Return the lines of a page, with a point inserted where a space separates dollars and cents.
 
     Nothing is changed unless most amounts of the page are printed in this way.
     """

@@ -1,4 +1,4 @@
-"""Words and sentences that forms print, and that are therefore rarely values."""
+"""Words and sentences that are printed on forms, and are therefore rarely values."""
 
 from __future__ import annotations
 

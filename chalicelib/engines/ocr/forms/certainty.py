@@ -114,7 +114,7 @@ Weigh = Callable[[Evidence | EmptyEvidence], float]
 
 
 class FormValueWeights(msgspec.Struct, rename="camel"):
-    """Fitted weights, with a card of the data on which they were fitted."""
+    """Fitted weights; their file also describes the data on which they were fitted."""
 
     bias: float
     weights: dict[str, float]

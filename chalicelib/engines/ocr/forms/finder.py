@@ -48,7 +48,7 @@ class _FormPage:
     """The data that all fields of a page share."""
 
     amounts: AmountStyle
-    """Notation of amounts; empty for a text layer, whose amounts are never misread."""
+    """Notation of amounts; the default for a text layer, whose amounts are never misread."""
     preparation: float
     """How completely the template describes the form, 0 to 1."""
     weigh: Weigh
@@ -67,7 +67,7 @@ def find_fields(
         page: the page, with lines in any order; pixels are used to find boxes, and may be missing.
         template: the template of the form.
         check: called regularly; raises to stop.
-        weigh: computes probabilities; replaced only when these are fitted.
+        weigh: computes probabilities; replaced only to fit their weights.
 
     Returns:
         One field for each key that is on the page, in the template's order. The field of a key

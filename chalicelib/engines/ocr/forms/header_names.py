@@ -40,7 +40,7 @@ class _Headers:
         self._seen: dict[str, _Match | None] = {}
 
     def find(self, text: str) -> _Match | None:
-        """Return the first of the header cells that are most similar to a text; None if none is."""
+        """Return the first of the header cells that are most similar to a text, or None."""
         key = fold(text)
         if key not in self._seen:
             self._seen[key] = self._search(key)
@@ -80,7 +80,7 @@ def name_headers(
 
 
 def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
-    """Choose a name for each table, by descending score, each name once; None without one."""
+    """Choose a different name for each table, the highest score first; None if no name is left."""
     pairs = sorted(
         (-score, number, name)
         for number, table_votes in enumerate(votes)

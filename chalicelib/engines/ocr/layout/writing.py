@@ -52,7 +52,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Split a block that contains a table into a block for each table and run in it."""
+    """Split a block that contains a table: make a separate block of each of its tables and runs."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]
@@ -131,7 +131,7 @@ def _escaped(text: str) -> str:
 
 
 def _table(table: Table) -> str:
-    """Write a table in Markdown; without a header, the first row is empty."""
+    """Write a table in Markdown; if it has no column header, an empty header row is written."""
     columns = max(cell.column + cell.column_span - 1 for cell in table.cells)
     rows: dict[int, list[Cell]] = {}
     for cell in table.cells:

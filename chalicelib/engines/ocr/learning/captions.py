@@ -136,7 +136,7 @@ def _far(heights: float, half: float) -> float:
 
 
 def _as_near(text: str, relation: str, factor: float, values: frozenset[str]) -> Iterator[NearText]:
-    """Yield a text unless it is a value, a number or a whole sentence."""
+    """Yield a `NearText`, unless the text is one of `values`, has no letters or is a sentence."""
     shown = " ".join(text.strip(_OUTER).lstrip(_OUTER + ".").split())
     is_word = any(letter.isalpha() for letter in shown) or "#" in shown
     if not is_word or len(shown) > _MOST_CHARACTERS or len(shown.split()) > _MOST_WORDS:

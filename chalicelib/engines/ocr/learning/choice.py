@@ -28,7 +28,7 @@ class RankedCaption:
     score: float
     """How regularly the text is near the entity's value, and not elsewhere; 0 to 1."""
     examples: frozenset[int]
-    """Numbers of the examples in which the text is near the value."""
+    """Indexes of the examples in which the text is near the value."""
 
 
 def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[RankedCaption]:

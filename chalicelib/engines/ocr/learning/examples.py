@@ -61,7 +61,7 @@ class LearningExample:
 
     pages: tuple[PackedPage, ...]
     values: Mapping[str, str]
-    """The value of each entity, empty for a field without one."""
+    """The value of each entity; an empty text if the field has no value."""
     near: Mapping[str, Mapping[CaptionKey, NearText]]
     """For each entity whose value is on the pages: the texts near the value."""
     found: Mapping[str, str]

@@ -180,9 +180,9 @@ class PageTexts:
         """Find a value on the page.
 
         Returns:
-            Places with the same letters and digits. If there are none, places with another format;
-            if there are none, misread places. For dates, and amounts with cents, other formats are
-            tried first.
+            Places with the same letters and digits. If there are none, places where the value is in
+            another format; if there are none either, places where it may be misread. For dates,
+            and amounts with marks, other formats are tried first.
         """
         wanted = compact(value)
         if not wanted:
@@ -300,7 +300,7 @@ def _is_next_line(upper: LineSegment, lower: LineSegment) -> bool:
 def _spans_of(
     text: str, find: Callable[[str], tuple[Span, ...]], amounts: frozenset[Decimal]
 ) -> list[Span]:
-    """Return the spans of a text whose amount is one of the wanted numbers."""
+    """Return the spans of a text that are numbers equal to one of `amounts`."""
     return [
         span
         for span in find(text)

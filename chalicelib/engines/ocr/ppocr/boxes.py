@@ -71,7 +71,7 @@ class PixelGroups:
         return largest
 
     def outline(self, index: int) -> Ints:
-        """Return x and y of the first and last pixel of each row, int64, shape (points, 2)."""
+        """Return x and y of the first and last pixel in each row of a group, int64, (points, 2)."""
         own = slice(self._bounds[index], self._bounds[index + 1])
         rows = self._rows[own]
         firsts = np.flatnonzero(np.r_[True, np.diff(rows) != 0])
@@ -199,7 +199,8 @@ def smallest_rectangle(outline: Ints) -> Rectangle:
     """Return the rotated rectangle of smallest area around points.
 
     Args:
-        outline: x and y of the first and of the last pixel of each row, int64, shape (points, 2).
+        outline: x and y of the first and the last pixel in each pixel row of a group, int64, shape
+            (points, 2).
 
     Returns:
         A rectangle through the centres of the outer pixels. Its direction is at most 45 degrees

@@ -23,7 +23,7 @@ class RecognisedText:
     text: str
     """Words separated by single spaces; empty if nothing was recognised."""
     probability: float
-    """Mean over the characters; 0 for an empty text."""
+    """Mean probability of the characters; 0 for an empty text."""
     places: tuple[float, ...]
     """Middle of each character: 0 at the left edge of the crop, 1 at the right edge."""
 

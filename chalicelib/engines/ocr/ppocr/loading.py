@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.ppocr.engine import PpOcr
 from chalicelib.engines.ocr.ppocr.recogniser import Recogniser
 from chalicelib.engines.onnx_session import open_session
 
-# Files whose digests are in the card.
+# Files whose digests are in engine.json.
 FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")
 
 
@@ -23,7 +23,7 @@ def load_ppocr(folder: Path) -> PpOcr:
     """Load the engine from its folder.
 
     Args:
-        folder: folder with FILES, and the card with their digests.
+        folder: folder with FILES, and `engine.json` with their digests.
 
     Returns:
         The engine; safe to share between threads.

@@ -106,7 +106,7 @@ def _level_tables(
     check: CancelCheck,
     weigh: Weigh,
 ) -> tuple[Table, ...]:
-    """Find the tables in the text that is upright; a page that is a little skewed is levelled."""
+    """Find the tables in the text that is upright; a slightly skewed page is deskewed first."""
     if page.pixels is None:
         return ()
     turn = PageRotation(find_angle(page.lines), page.width, page.height)

@@ -208,6 +208,6 @@ def _joined(known: WholeTable, table: Table) -> WholeTable:
 
 
 def _moved(cell: Cell, shift: int) -> Cell:
-    """Return a cell of a later part as a cell of the whole table, never as a column header."""
+    """Return a cell with its row increased by `shift`; a column header becomes a normal cell."""
     kind = NORMAL if cell.kind == COLUMN_HEADER else cell.kind
     return replace(cell, row=cell.row + shift, kind=kind)

@@ -36,8 +36,8 @@ def cut_page(
 ) -> tuple[TextLine, ...]:
     """Split the lines of an upright page into pieces of text with upright boxes around their ink.
 
-    In the pixels of the page, ruled lines are erased; `rulings` has the vertical ones. The engine
-    reads a piece again if its text cannot be taken from the line.
+    The caller has erased ruled lines from the pixels of the page; `rulings` has the vertical ruled
+    lines. The engine reads a piece again if its text cannot be taken from the line of text.
     """
     lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
     if page.is_exact or page.pixels is None:

@@ -133,7 +133,7 @@ def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
 
 
 def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split row i into `depths[i]` rows. `numbers` maps a line's id to its row among these."""
+    """Split row i into `depths[i]` rows; by `id(line)`, `numbers` has the index of its new row."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):

@@ -160,7 +160,7 @@ def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, R
 
 
 def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
-    """Merge sorted edges at most `reach` pixels apart into lines up to 1.5 * `reach` thick."""
+    """Merge sorted edges up to `reach` pixels apart; no line is thicker than 1.5 * `reach`."""
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []
     for piece in pieces:

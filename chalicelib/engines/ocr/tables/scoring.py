@@ -91,7 +91,7 @@ Weigh = Callable[[Structure], float]
 
 
 class TableWeights(msgspec.Struct, rename="camel"):
-    """Fitted weights, with a card of the data on which they were fitted."""
+    """Fitted weights; their file also describes the data on which they were fitted."""
 
     bias: float
     weights: dict[str, float]
@@ -153,7 +153,7 @@ def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
-    """Return how often, 0 to 1, a gap within a row is larger than or near to one between rows."""
+    """Return how often, 0 to 1, a gap inside a table row is nearly as large as one between rows."""
     ordered = sorted(between)
     nearer = sum(bisect_right(ordered, white / settings.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))

@@ -86,7 +86,7 @@ def _is_dense(filled: FilledGrid) -> bool:
 def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     """Return whether a text with two columns is a table, and not a list or two addresses.
 
-    Without ruled lines, the second column must not begin with a number, as totals of receipts do.
+    Without ruled lines, the second column must not begin with a number: that would be a receipt.
     """
     first = _column_texts(filled, 0)
     second = _column_texts(filled, 1)
@@ -167,8 +167,8 @@ def _wordy_share(filled: FilledGrid) -> float:
 def agreement(first: FilledGrid, second: FilledGrid) -> float:
     """Return how much two structures of the same pieces agree on rows and columns, 0 to 1.
 
-    For each piece, the pieces in the same row are compared between the two structures, as
-    intersection over union; likewise for the column. The result is the mean.
+    For each piece, the sets of pieces in its row are compared, as intersection over union, and
+    likewise the sets of pieces in its column. The result is the mean.
     """
     return (_shared_lanes(first, second, True) + _shared_lanes(first, second, False)) / 2
 

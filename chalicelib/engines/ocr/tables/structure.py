@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Name of the network's folder in the model directory.
 NAME = "slanet"
-# Files whose digests are in the card.
+# Files whose digests are in engine.json.
 FILES = ("model.onnx", "tokens.json")
 # Side of the network's square input, in pixels.
 SIDE = 488

@@ -117,7 +117,7 @@ def _shares(pairs: Sequence[npt.NDArray[np.intp]], presence: Pixels) -> Singles:
 
     Args:
         pairs: letter pairs of each key, at least one.
-        presence: 0 or 1, shape (letter pairs, texts).
+        presence: 1 if a text contains a letter pair, else 0; shape (letter pairs, texts).
 
     Returns:
         Fractions, 0 to 1, shape (keys, texts).

@@ -57,14 +57,14 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return distances as `right_gaps` does, for rectangles below a key."""
+    """Return each rectangle's distance below a key, in heights of the key; infinity for others."""
     gaps: Rects = (rects[:, 1] - rect.max_y) / height
     is_near = (gaps >= -settings.OVERLAP_HEIGHTS) & (gaps <= settings.BELOW_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
 def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return distances as `right_gaps` does, for rectangles above a key."""
+    """Return each rectangle's distance above a key, in heights of the key; infinity for others."""
     gaps: Rects = (rect.min_y - rects[:, 3]) / height
     is_near = (gaps >= -settings.OVERLAP_HEIGHTS) & (gaps <= settings.ABOVE_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
@@ -83,7 +83,7 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
 def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int:
     """Return the index of the rectangle nearest to a key; of equally near ones, the best aligned.
 
-    `gaps` has the distances from the key `rect`, in its `height`; infinite for excluded ones.
+    `gaps` has the distances from the key `rect`, in key heights; infinity excludes a rectangle.
     """
     starts = np.abs(rects[:, 0] - rect.min_x)
     centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])
@@ -299,7 +299,7 @@ class Neighbourhood:
     def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
         """Yield the nearest text right of, below and above a key: direction, index and nearness.
 
-        If the key labels a box, a suitable text in the box is the only one; for an empty box, none.
+        An empty box that the key labels yields nothing; a suitable text in the box is yielded alone.
         """
         box = None if key.has_colon else self._own_box(key)
         if box is None and not key.has_colon and (lines := self._above_caption(key)):

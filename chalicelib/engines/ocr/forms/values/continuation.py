@@ -240,7 +240,7 @@ class Continuation:
     def _is_parted(self, upper: LineSegment, number: int) -> bool:
         """Return whether a ruled line below a line of text ends the value.
 
-        Lines for handwriting do not end a value whose text ends with a comma.
+        Ruled lines for handwriting do not end a value whose text ends with a comma.
         """
         box = self._rulings.box(upper.rect)
         is_open = isinf(box.min_x) and isinf(box.max_x)

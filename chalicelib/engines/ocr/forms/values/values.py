@@ -226,7 +226,7 @@ class _Rivals:
             self._of_piece.setdefault(each.fragment, []).append(each)
 
     def share(self, chosen: Candidate) -> float:
-        """Return the best score of other candidates for the key or text, divided by its score."""
+        """Return the best score of rivals for the same key or text, divided by that of `chosen`."""
         fragments = (each for each in self._of_key[chosen.key] if each.fragment != chosen.fragment)
         keys = (each for each in self._of_piece[chosen.fragment] if each.key != chosen.key)
         best = [next((each.score for each in some), 0.0) for some in (fragments, keys)]
