@@ -1,4 +1,4 @@
-"""Writes the advice on cards: what would improve a model most, and by how much.
+"""Writes the advice on model cards: what would improve a model most, and by how much.
 
 The expected gains are computed from out-of-fold predictions.
 """
@@ -100,7 +100,7 @@ def with_shift(
     Args:
         advice: advice on the version that was adjusted.
         before: fraction of users' in-domain texts that were rejected before the adjustment.
-        after: fraction of them that are rejected after the adjustment.
+        after: fraction of the same texts that are rejected after the adjustment.
         rate: fraction of in-domain texts that the model should reject.
     """
     others = [one for one in advice if one["code"] != USER_WORDING]

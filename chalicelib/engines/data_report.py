@@ -41,7 +41,7 @@ class LabelNames(NamedTuple):
 
     names: Sequence[str]
     ids: Sequence[int]
-    """Ids by index of the label. Labels that only a global dataset has are last, without an id."""
+    """Id of each label, by label index. Labels of only a global dataset are last and have no id."""
 
     def id_of(self, label: int) -> int:
         """Return the id of a label; 0 if there is none."""

@@ -37,7 +37,7 @@ def evaluate_single(
         for example_id, label, answer, share, outside in rows
         if example_id is not None
     ]
-    # As in the card, rejected examples do not count for the reliability.
+    # As in the model card, rejected examples do not count for the reliability.
     answered = [
         (share, label == answer)
         for label, answer, share, outside in zip(

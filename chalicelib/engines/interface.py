@@ -169,7 +169,7 @@ class RejectionQuality:
     None if the threshold was chosen without this measurement.
     """
     withheld_labels: Interval | None = None
-    """Fraction rejected among training texts by models trained without their label.
+    """Fraction of training texts that are rejected by models trained without the text's label.
 
     None if the threshold was chosen without this measurement.
     """

@@ -1,4 +1,4 @@
-"""Computes probability thresholds that reach a target precision, for the card."""
+"""Computes probability thresholds that reach a target precision, for the model card."""
 
 from __future__ import annotations
 

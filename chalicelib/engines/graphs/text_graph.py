@@ -121,7 +121,7 @@ class TextHead:
         return self._graph.add("Add", product, self._graph.constant(offsets))
 
     def _directions(self, features: str, centre: Array) -> str:
-        """Add nodes that compute the same as `unit_vectors`: float64, shape (1, dims)."""
+        """Add nodes for the direction from a centre (see `unit_vectors`): float64, (1, dims)."""
         graph = self._graph
         moved = graph.add("Sub", graph.cast(features, "float64"), graph.constant(centre, "float64"))
         squares = graph.add("ReduceSum", graph.add("Mul", moved, moved), graph.integers(1))
@@ -138,7 +138,10 @@ class TextHead:
         return graph.add("Div", product, graph.constant(ANCHOR_STEPS, "float32"))
 
     def _add_nearness(self, near: NearestTexts, alone: str, features: str) -> str:
-        """Add nodes that compute the same as `NearestTexts.add_to`: float32, shape (1, labels)."""
+        """Add nodes that raise the logits of labels with near training texts; shape (1, labels).
+
+        The result is float32. The arithmetic is that of `NearestTexts.add_to`.
+        """
         graph, labels = self._graph, len(near.ends)
         units = self._directions(features, np.zeros(len(self._scales)))
         absent = graph.constant(np.full((1, 1), ABSENT, np.float32))
@@ -172,7 +175,10 @@ class TextHead:
         return self._graph.add("ReduceLogSumExp", logits, self._graph.integers(1))
 
     def _signals(self, rejector: Rejector, alone: str, logits: str, features: str) -> str:
-        """Add nodes that compute the same as `Rejector.signals`: float64, shape (1, 3)."""
+        """Add nodes that compute the three inputs of the domain score: float64, shape (1, 3).
+
+        The arithmetic is that of `Rejector.signals`.
+        """
         graph, domain, scale = self._graph, rejector.domain, rejector.scale
         is_energy = rejector.uses_energy
         axis = graph.integers(1)
@@ -194,7 +200,10 @@ class TextHead:
         return graph.add("Clip", signals, *bounds)
 
     def _cautious(self, rejector: Rejector, shares: str, signals: str) -> str:
-        """Add nodes that compute the same as `DomainScale.cautious`: float32, shape (1, labels)."""
+        """Add nodes that move probabilities of uncertain texts towards equal values, (1, labels).
+
+        The arithmetic is that of `DomainScale.cautious`; the result is float32.
+        """
         graph, trust = self._graph, np.array(rejector.scale.trust)
         odds = graph.add("MatMul", signals, graph.constant(trust[:-1, None], "float64"))
         odds = graph.add("Add", odds, graph.constant(trust[-1], "float64"))
@@ -204,7 +213,7 @@ class TextHead:
         return graph.add("Add", graph.add("Mul", shares, certainty), even)
 
     def _rejected(self, rejector: Rejector, signals: str) -> str:
-        """Add nodes that compare the score with the threshold: bool, shape (1, 1)."""
+        """Add nodes that compare the domain score with the threshold: bool, shape (1, 1)."""
         graph = self._graph
         # The distance from the boundary is limited to a maximum.
         ceilings = np.array([np.inf, np.inf, LINE_CEILING])

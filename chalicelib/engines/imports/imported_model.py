@@ -45,7 +45,7 @@ class ImportedHead:
     artifact: bytes
     """The bytes of the artifact to publish."""
     engine: Mapping[str, Any]
-    """Kind, version and networks of the model, for the card."""
+    """Kind, version and networks of the model, for the model card."""
     predict: Answer
     """Returns the prediction for a text or a decoded image."""
     least_side: int | None

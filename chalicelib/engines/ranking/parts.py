@@ -1,6 +1,7 @@
-"""Stores the model's judgements of the samples of one part of a ranking.
+"""Stores the model's judgements of the samples in one part of a ranking.
 
-A judgement is the suggested label, its probability and the uncertainty.
+Samples are divided into parts of limited size, which are judged one after the other. A judgement is
+the suggested label, its probability and the uncertainty.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _IN_DOMAIN = np.array([True, True, False, False])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjustment:
-    """The changes made by an adjustment, for the card."""
+    """The changes made by an adjustment, for the model card."""
 
     labelled: int
     """Number of texts with a label of the model."""
@@ -79,8 +79,8 @@ def adjust(
     Args:
         trained: the model.
         blocks: vectors of the texts by encoder, float32, shape (texts, dims).
-        truth: index of each text's label; -1 if it has none, the number of labels if it is out of
-            the domain.
+        truth: index of each text's label, int, shape (texts,). -1 means that the text has no label;
+            an index equal to the number of labels means that it is out of the domain.
         rate: fraction of in-domain texts to reject; None keeps the threshold.
         sent: number of texts at the beginning that are a random sample of users' texts; None: all.
     """
@@ -215,9 +215,10 @@ def _fit_mixture(samples: Doubles, scores: Doubles, truth: Ints, labels: int) ->
     """Fit the weights of the mixture's distributions by expectation maximisation.
 
     Args:
-        samples: scores of each distribution, float64, shape (4, n).
+        samples: domain scores of n sample texts from each distribution, float64, shape (4, n).
         scores: domain scores of the texts, float64, shape (texts,).
-        truth: label index of each text; -1 unlabelled, the number of labels out of domain.
+        truth: index of each text's label, int, shape (texts,). -1 means that the text has no label;
+            an index equal to `labels` means that it is out of the domain.
         labels: number of labels.
     """
     densities = np.stack([_density(row, scores) for row in samples], axis=1)

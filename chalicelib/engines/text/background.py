@@ -30,13 +30,14 @@ _COMPARED_EXAMPLES = 2_000
 class BackgroundFolds:
     """Background texts and their folds.
 
-    When a fold of the examples is held out, so is the fold of background texts with its number.
+    When a fold of the examples is held out, the background texts with the same fold number are
+    held out, too.
     """
 
     features: Floats
     """Scaled features of the background texts, float, shape (texts, dims)."""
     folds: Ints
-    """Number of the fold of each background text, int, shape (texts,)."""
+    """Index of the fold to which each background text belongs, int, shape (texts,)."""
 
 
 def background_texts() -> list[str]:

@@ -55,7 +55,7 @@ class Benefit:
 
     @property
     def reason(self) -> str:
-        """Return the explanation for the card."""
+        """Return the explanation for the model card."""
         verdict = "taken" if self.is_worth_it else "not taken"
         return (
             f"{verdict}, because on a sample of {self.texts} texts the out-of-fold log-loss changes"

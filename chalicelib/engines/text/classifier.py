@@ -125,8 +125,8 @@ class TrainedText:
         """Return one vector per text and encoder, float32, shape (texts, dims).
 
         Args:
-            texts: texts of any length. If the model reads windows, the vectors of a long text's
-                windows are combined.
+            texts: texts of any length. If the model divides long texts into windows, the vectors
+                of a text's windows are combined.
             encode: returns the vectors of texts by encoder; it reads at most 128 tokens of each.
         """
         if self.parameters.windows is None:

@@ -1,8 +1,8 @@
 """Prepares a rejector for users who phrase texts differently from the examples.
 
 Such texts are simulated by withholding clusters of similar texts of a label from a training.
-Out-of-domain texts that are near the domain are simulated by withholding whole labels, one after
-the other.
+Out-of-domain texts that are near the domain are simulated by withholding whole labels, a group
+of labels at a time.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ _SAMPLES = 200
 
 class _Withheld(NamedTuple):
     signals: Doubles
-    """Scaled signals of each withheld text, by a head trained without it, float64, shape (n, 3).
+    """Scaled signals (see `Rejector`) of each withheld text, float64, shape (n, 3).
 
-    The head was trained without the label of the text, or without its cluster of similar texts.
+    They come from a head trained without the label of the text, or without its cluster of similar
+    texts.
     """
     rows: Ints
     """Row number of each withheld text in the layout, int, shape (n,)."""
@@ -98,7 +99,7 @@ def add_margin(
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store 200 signals of each kind of text in the rejector to serve, for later adjustments."""
+    """Store signals of 200 texts of each kind in the rejector to serve, for later adjustments."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
@@ -132,7 +133,7 @@ def _for_users(
 
     Args:
         rejector: the rejector.
-        found: signals of withheld texts.
+        found: signals of training texts, by heads trained without these and similar texts.
         reference: scaled signals of the examples out of fold and of the background texts, float64,
           shapes (texts, 3) and (m, 3).
         rates: fraction of in-domain texts that may be rejected, and the largest fraction of the

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 # Every training draws its split and folds from this seed; equal data gives equal models.
 SEED = 0
-# What a model was trained from, as its card says.
+# What a model was trained from, as its model card says.
 EXAMPLES, LABEL_NAMES, BOTH = "examples", "labelNames", "both"
 
 
@@ -117,7 +117,7 @@ def train_text(
         texts: the training texts.
         vectors: source of the vectors.
         callbacks: called as the training proceeds.
-        now: date of the card.
+        now: current time, the creation date on the model card.
         threads: threads that share the fit; the result does not depend on them.
 
     Raises:

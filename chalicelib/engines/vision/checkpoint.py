@@ -57,7 +57,7 @@ def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
 
 
 def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extractor) -> str:
-    """Return a digest of everything on which a state depends: data, options and version."""
+    """Return a digest of everything on which a state depends: data, options, code version."""
     digest = hashlib.sha256()
     # The number of threads does not change the result.
     facts = {**asdict(options), "threads": 0}

@@ -68,7 +68,7 @@ class Extractor(Protocol):
         """Return the features of one view, float16, shape (row_bytes / 2,).
 
         Args:
-            image: image decoded with `least_side`.
+            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
             digest: digest of the image file, 16 bytes, which determines the view.
             view: number of the view, from 0.
         """
@@ -179,7 +179,7 @@ class VisionTraining(Protocol):
         ...
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and card, once `step` has returned None."""
+        """Return artifact, metrics and model card, once `step` has returned None."""
         ...
 
 
@@ -210,7 +210,7 @@ class TrainedVision(Protocol):
         """Return the predictions for an image, most probable first.
 
         Args:
-            image: image decoded with `least_side`.
+            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
 
         Returns:
             For types image and image-multi-label, all labels. For image-detection, boxes in pixels

@@ -98,7 +98,7 @@ def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
     """Read a prebuilt model; its network is loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, not those of such a model, or of another version.
+        ArtifactError: the bytes are damaged, are not a prebuilt model, or have another version.
     """
     return artifact.read(content, KIND, VERSION, lambda found: _model(found, backbones))
 

@@ -96,7 +96,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedVision:
     """Read a model; its backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, not a vision model, or of another version.
+        ArtifactError: the bytes are damaged, are not a vision model, or have another version.
     """
     kind = read_kind(content)
     if kind == IMAGE_KIND:

@@ -121,7 +121,7 @@ class TransformerEncoder(OnnxEncoder):
 
         Args:
             folder: folder with `model.onnx` and `tokenizer.json`.
-            facts: facts for the card.
+            facts: facts for model cards.
             prefix: text to put before every text, as in the training of the encoder.
         """
         super().__init__(facts)

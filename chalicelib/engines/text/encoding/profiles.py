@@ -75,7 +75,7 @@ class StepResult(Protocol):
 
     @property
     def reason(self) -> str:
-        """Return the explanation for the card."""
+        """Return the explanation for the model card."""
 
 
 @dataclass(frozen=True)

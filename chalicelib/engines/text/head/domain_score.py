@@ -41,12 +41,12 @@ FARTHEST = 20.0
 
 @dataclass(frozen=True, slots=True)
 class DomainScale:
-    """Means and deviations of the signals, and weights to compute a probability from them."""
+    """Means and deviations of the three signals, and weights that convert them to a probability."""
 
     means: tuple[float, ...]
-    """Mean of each signal over the training texts, out of fold."""
+    """Mean of each signal (see `Rejector`) over out-of-fold results of the training texts."""
     deviations: tuple[float, ...]
-    """Standard deviation of each signal over the training texts, out of fold."""
+    """Standard deviation of each signal over out-of-fold results of the training texts."""
     trust: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     """Weight of each scaled signal, and an offset, for the log-odds of being in the domain."""
     # Older models use the energy of the logits as first signal instead.

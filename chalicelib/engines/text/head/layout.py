@@ -87,7 +87,7 @@ class HeldOutFold:
     texts: Sequence[ExampleBatch]
     """Rows to train on, without label phrases."""
     held: Sequence[ExampleBatch]
-    """Rows of the fold."""
+    """Rows of the held-out fold, which the head predicts."""
     background: Floats | None
     """Features of the background texts of the fold, float, shape (m, dims)."""
     examples: Ints

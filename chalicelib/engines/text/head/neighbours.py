@@ -162,7 +162,7 @@ def likely_labels(logits: Floats) -> Ints:
 def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
     """Return logits with the weighted cosine to the nearest texts added.
 
-    Labels with low logits all get the smallest cosine among the labels with high ones.
+    Labels with low logits all get the smallest cosine of the labels with high logits.
 
     Args:
         logits: logits of the head, float, shape (texts, labels).

@@ -39,9 +39,12 @@ class CrossValidation:
     background_logits: Singles
     """Out-of-fold logits of the background texts, fold by fold, float32, shape (m, labels)."""
     head_logits: Singles
-    """Like `logits`, but without the cosine to the nearest texts, float32, shape (n, labels)."""
+    """Logits of the held-out examples by the linear head alone, float32, shape (n, labels).
+
+    The weighted cosine to the nearest texts, which `logits` include, is not added.
+    """
     background_head_logits: Singles
-    """`background_logits` without the cosine to the nearest texts, float32, shape (m, labels)."""
+    """Logits of the background texts by the linear head alone, float32, shape (m, labels)."""
     nearness_weight: float = 0.0
     """Logit increase for a cosine of 1 to a label's nearest training text; 0 if unused."""
 

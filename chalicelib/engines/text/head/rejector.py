@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rejector:
-    """Rejects texts by three signals.
+    """Rejects texts by three numbers per text (signals).
 
-    They are the predicted label's logit, the cosine to the nearest training text, and the distance
-    from the boundary between training and background texts.
+    The signals are the logit of the predicted label, the cosine to the nearest training text, and
+    the distance from the boundary between training and background texts.
     """
 
     domain: Domain
@@ -45,12 +45,13 @@ class Rejector:
     threshold: float
     """Score below which a text is rejected."""
     samples: Singles | None = None
-    """Scaled signals of n sample texts of each kind, float32, (4, n, 3); None in older models.
+    """Scaled signals of n sample texts of each of four kinds, float32, shape (4, n, 3).
 
-    The kinds are training texts, texts of withheld clusters, texts of withheld labels, and
-    background texts. The signals of a text come from a head that was not trained on it. If nothing
-    was withheld, training texts take the place of withheld clusters, and background texts that of
-    withheld labels.
+    Each text was scored by a head that was not trained on it. The kinds are, in this order:
+    (1) training texts; (2) training texts, scored by a head trained without similar texts;
+    (3) training texts, scored by a head trained without their label; (4) background texts. If no
+    texts were withheld from a training, kind 2 has the texts of kind 1, and kind 3 those of
+    kind 4. None in older models.
     """
 
     @property
@@ -76,17 +77,17 @@ class Rejector:
 
 
 class WithheldScores(NamedTuple):
-    """Domain scores of training texts, by models that were not trained on similar texts."""
+    """Domain scores of training texts, by models trained without similar texts."""
 
     clusters: Doubles
-    """Scores of texts whose cluster was withheld from the training, float64, shape (n,)."""
+    """Scores of texts by models trained without similar texts (their cluster), float64, (n,)."""
     labels: Doubles
-    """Scores of texts whose whole label was withheld from the training, float64, shape (m,)."""
+    """Scores of texts by models trained without their whole label, float64, shape (m,)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
-    """The rejector to serve, the rejector for the metrics, and their out-of-fold signals."""
+    """The rejector to serve, the rejector for the metrics, and out-of-fold signals of texts."""
 
     served: Rejector
     """Rejector fitted to all examples."""
@@ -97,7 +98,7 @@ class FittedRejectors:
     signals: Doubles
     """Scaled signals of the examples, out of fold, float64, shape (n, 3)."""
     withheld: WithheldScores | None = None
-    """Scores of withheld clusters and labels; None if nothing was withheld (see `add_margin`)."""
+    """Scores by models trained without some texts; None if there are none (see `add_margin`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Rejection:
     """The rejectors of a model, or its energy thresholds if it has none."""
 
     rejectors: FittedRejectors | None = None
-    """The rejectors; None without background texts, a rate, or held-out examples."""
+    """None if there are no background texts, no rate, or no held-out examples."""
     threshold: float = float("-inf")
     """Energy (log-sum-exp of the logits) below which a text is rejected; -infinity for none."""
     metric_threshold: float = float("-inf")

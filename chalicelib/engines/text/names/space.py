@@ -48,7 +48,7 @@ class LabelSpace:
     means: Singles
     """Mean to subtract from the vectors of texts, float32, shape (dims of all encoders,)."""
     norms: tuple[float, ...]
-    """Divisor of each encoder's vectors."""
+    """Number by which the centred vectors of each encoder are divided."""
     names: Doubles
     """Vectors of label names, centred and scaled, float64, shape (labels, dims of all encoders)."""
 

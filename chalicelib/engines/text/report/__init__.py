@@ -1,1 +1,1 @@
-"""Reports of a training: metrics, learning curve, card and data report."""
+"""Reports of a training: metrics, learning curve, model card and data report."""

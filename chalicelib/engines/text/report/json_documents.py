@@ -1,4 +1,4 @@
-"""The JSON documents of a trained text model: metrics, learning curve, card.
+"""The JSON documents of a trained text model: metrics, learning curve, model card.
 
 They are stored in the form that the API returns (contract, sections 4 and 5).
 """
@@ -82,7 +82,7 @@ def metrics_document(report: TextReport) -> dict[str, Any]:
 def card_document(
     model: Model, report: TextReport, facts: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    """Return the card of a model.
+    """Return the model card.
 
     Args:
         model: the model with its run.
@@ -218,7 +218,7 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
 
 
 def _of_few_examples(tested: int, untested: str) -> list[str]:
-    """Return sentences for the card that explain metrics from few examples."""
+    """Return sentences for the model card that explain metrics from few examples."""
     if not tested:
         return ["No label has two examples, so its accuracy is unknown."]
     said = ["A model trained without the example predicted it, from fewer examples."]

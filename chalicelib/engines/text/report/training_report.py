@@ -36,7 +36,7 @@ def make_report(
     words: Sequence[bytes],
     rejectors: FittedRejectors | None = None,
 ) -> TextReport:
-    """Collect all results of a training that its metrics and card show.
+    """Collect all results of a training that its metrics and model card show.
 
     Args:
         plan: split and features.

@@ -118,7 +118,7 @@ class BackbonePool:
         return is_here or self._source.offers(name)
 
     def folder(self, name: str) -> Path:
-        """Return the folder of a backbone, which also contains related files."""
+        """Return the folder of a backbone, which also has its facts and label names."""
         self._source.ensure(name)
         return self._directory / name
 

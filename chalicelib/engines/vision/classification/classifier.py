@@ -108,7 +108,7 @@ class TrainedImage:
         return self.judgement(self._embedding(image))
 
     def judgement(self, embedding: Floats) -> Judgement:
-        """Judge an image, like `judge`, given its embedding, shape (1280,)."""
+        """Return the best label and its uncertainty, given an image's embedding, shape (1280,)."""
         whitened = self._whitened(embedding)
         logits = self._logits(whitened)
         shares = self._shares(logits)
@@ -188,7 +188,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
     """Read the bytes that `dump` returned; the backbone is loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, not those of an image model, or of another version.
+        ArtifactError: the bytes are damaged, are not an image model, or have an unknown version.
     """
     parameters = artifact.read(content, KIND, VERSION, _parameters, _OLDEST)
     _check(parameters)

@@ -1,4 +1,4 @@
-"""Learning curve, card metrics, data report and limits of a model of type image.
+"""Learning curve, model card metrics, data report and limits of a model of type image.
 
 The contract defines their JSON in sections 4 and 5. `shares` are out-of-fold probabilities of
 labels, float, shape (images, labels).
@@ -98,7 +98,7 @@ class ImageFolds:
         return round(metrics.calibration_error(shares, self.truth), 6)
 
     def card_metrics(self, last: dict[str, Any], tests: int, temperature: float) -> dict[str, Any]:
-        """Return accuracies and Brier score for the card.
+        """Return accuracies and Brier score for the model card.
 
         Args:
             last: learning curve record of the last epoch, which has the accuracy on held-out
@@ -115,11 +115,11 @@ class ImageFolds:
         }
 
     def thresholds(self, shares: Floats) -> list[dict[str, Any]]:
-        """Return the card's probability thresholds, one record for each target precision."""
+        """Return the model card's probability thresholds, one record for each target precision."""
         return target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == self.truth)
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's advice on how to improve the model; `names` are the label names."""
+        """Return the model card's advice on improving the model; `names` are the label names."""
         return single_label_advice(names, self.truth, self.logits.argmax(axis=1))
 
 
@@ -145,7 +145,7 @@ def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats)
 
 
 def limits(training: LinearHeadTraining) -> str:
-    """Return the limitations of the model as text for the card."""
+    """Return the limitations of the model as text for the model card."""
     tests = len(training.held)
     counts = training.targets.counts(np.arange(training.targets.pictures))
     parts = [
@@ -190,7 +190,7 @@ def evaluation(
 ) -> Evaluation:
     """Return the evaluation of a dataset's own images, from out-of-fold predictions.
 
-    Arguments are those of `suspect_examples`.
+    Images of a global dataset are left out of the evaluation.
     """
     if not len(folds.truth):
         return Evaluation()

@@ -106,7 +106,7 @@ class ImageTraining(LinearHeadTraining):
         return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and card, once `step` has returned None."""
+        """Return artifact, metrics and model card, once `step` has returned None."""
         folds = self._folds()
         temperature = served_temperature(folds)
         names = self.data.pictures.labels

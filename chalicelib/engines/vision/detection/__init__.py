@@ -3,5 +3,5 @@
 `training/training.py` runs five stages: heads for proposed boxes (0), dense heads (1), features of
 crops (2), trials of detection methods (3), and a review of the finished model (4). One method is
 the second look: boxes are cropped and classified again (`inference/second_look.py`).
-`training/finish.py` writes the artifact and the card.
+`training/finish.py` writes the artifact and the model card.
 """

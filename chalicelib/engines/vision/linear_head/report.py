@@ -1,4 +1,4 @@
-"""Writes the parts of cards and data reports that are the same for all linear heads."""
+"""Writes the parts of model cards and data reports that are the same for all linear heads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class LinearCardFacts:
-    """Facts for the card that differ between engines."""
+    """Facts for the model card that differ between engines."""
 
     engine: str
     backbones: Sequence[Mapping[str, str]]
@@ -50,7 +50,7 @@ def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict
 def card_document(
     model: Model, training: LinearHeadTraining, facts: LinearCardFacts, now: datetime
 ) -> dict[str, Any]:
-    """Return the card of a model, without metrics and data report."""
+    """Return the model card, without metrics and data report."""
     pictures = training.data.pictures
     return {
         "modelId": model.model_id,

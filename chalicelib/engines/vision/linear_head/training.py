@@ -145,7 +145,7 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and card, once `step` has returned None."""
+        """Return artifact, metrics and model card, once `step` has returned None."""
 
     @abstractmethod
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class MultiLabelHeader:
     labels: Sequence[str]
     """All label names. Labels without a training image always have probability 0."""
     block: int
-    """Number of the block of features that the model uses, see `standardizing`."""
+    """Which features the model uses: EMBEDDING, POOLED or BOTH (see `standardizing`)."""
     temperature: float
     """Divisor of the shifted logits."""
     backbones: Mapping[str, str]
@@ -119,7 +119,7 @@ class TrainedMultiLabel:
         return self.judgement(self._features(image))
 
     def judgement(self, features: Floats) -> Judgement:
-        """Judge an image, like `judge`, given its features, shape (2992,) or (1280,)."""
+        """Return the best label and its uncertainty, given features, shape (2992,) or (1280,)."""
         shares = self.probabilities(features)
         best = ranked(self.labels, shares, 1)[0]
         return Judgement(
@@ -174,7 +174,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
     """Read the bytes that `dump` returned; backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, not those of such a model, or of another version.
+        ArtifactError: the bytes are damaged, are not a multi-label model, or have another version.
     """
 
     def build(found: Artifact) -> TrainedMultiLabel:

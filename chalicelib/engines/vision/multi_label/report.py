@@ -1,7 +1,7 @@
-"""Learning curve, card metrics, data report and limits of a model of type image-multi-label.
+"""Learning curve, model card metrics, data report and limits of a model of type image-multi-label.
 
-In the learning curve, a label counts as predicted if its logit is above 0. On the card, it counts
-as predicted if its probability reaches the label's threshold.
+In the learning curve, a label counts as predicted if its logit is above 0. On the model card, it
+counts as predicted if its probability reaches the label's threshold.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class MultiLabelFolds:
         return round(error, 6)
 
     def card_metrics(self, last: dict[str, Any], tests: int) -> dict[str, Any]:
-        """Return accuracies, mean average precision and Brier score for the card.
+        """Return accuracies, mean average precision and Brier score for the model card.
 
         Args:
             last: learning curve record of the last epoch, which has accuracies on held-out images.
@@ -176,7 +176,7 @@ class MultiLabelFolds:
         }
 
     def target_records(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's thresholds for each label and target precision.
+        """Return the model card's thresholds for each label and target precision.
 
         Args:
             names: names of the labels, in the order of the columns.
@@ -189,7 +189,7 @@ class MultiLabelFolds:
         return records
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's advice; `names` has the name of the label in each column."""
+        """Return the model card's advice; `names` has the name of the label in each column."""
         tested = np.flatnonzero(self.truth.any(axis=0))
         truth = self.truth[:, tested]
         areas = average_precisions(self.shares[:, tested], truth.astype(np.float64))
@@ -214,7 +214,7 @@ def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[st
 
 
 def limits(training: LinearHeadTraining) -> str:
-    """Return the limitations of the model as text for the card."""
+    """Return the limitations of the model as text for the model card."""
     tests = len(training.held)
     return " ".join(
         [

@@ -26,12 +26,12 @@ _LEAST_SPREAD = 1e-3
 
 
 def block_dims(block: int) -> int:
-    """Return the number of columns of a block of features."""
+    """Return the number of columns of EMBEDDING, POOLED or BOTH."""
     return (EMBEDDING_DIMS, DIMS - EMBEDDING_DIMS, DIMS)[block]
 
 
 def block_columns(features: Floats, block: int) -> Doubles:
-    """Return the columns of a block.
+    """Return the columns of a block of features: EMBEDDING, POOLED or BOTH.
 
     The columns of an embedding are replaced by their square roots, scaled to length 1.
     """
@@ -79,7 +79,7 @@ def fit_standardizing(features: Floats, block: int) -> Standardizing:
 
     Args:
         features: shape (rows, 2992).
-        block: block of columns.
+        block: EMBEDDING, POOLED or BOTH.
     """
     columns = block_columns(features, block)
     mean = np.add.reduce(columns, axis=0) / len(columns)

@@ -189,7 +189,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and card, once `step` has returned None."""
+        """Return artifact, metrics and model card, once `step` has returned None."""
         calibration, folds = self._folds()
         artifact = self._artifact(calibration)
         facts = LinearCardFacts(

@@ -129,7 +129,7 @@ class TileConvolution:
         """Return the cells of all tiles as a view, shape (side, side, tiles, tiles, channels).
 
         Args:
-            buffer: map to view.
+            buffer: buffer of the feature map whose cells are returned.
             side: number of cells on each side of a tile.
             first: position in `buffer` of the first cell of the first tile.
         """

@@ -71,7 +71,7 @@ class TrainedDetector:
         """Return objects with a probability of at least 5 %, most probable first.
 
         Args:
-            image: image decoded with `least_side`.
+            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
 
         Returns:
             The objects, with boxes in whole pixels of the image as displayed.
@@ -138,8 +138,8 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
     """Read a model; its backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, of another kind or version, or parts do not fit
-            together.
+        ArtifactError: the bytes are damaged, are not a detection model, have another version,
+            or contain arrays that do not fit together.
     """
     return TrainedDetector(load_model(content), backbones)
 

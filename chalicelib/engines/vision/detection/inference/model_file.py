@@ -91,8 +91,8 @@ def load_model(content: bytes) -> DetectionModel:
     """Read the bytes that `dump_model` returned.
 
     Raises:
-        ArtifactError: the bytes are damaged, of another kind or version, or parts do not fit
-            together.
+        ArtifactError: the bytes are damaged, are not a detection model, have another version,
+            or contain arrays that do not fit together.
     """
     return read(content, KIND, VERSION, lambda found: _model_of(found.header, found.arrays), 1)
 

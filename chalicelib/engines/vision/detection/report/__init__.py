@@ -1,1 +1,1 @@
-"""Writes the report of a training: metrics, card and data report."""
+"""Writes the report of a training: metrics, model card and data report."""

@@ -1,4 +1,4 @@
-"""Writes the data report of the card: images and boxes that should be checked."""
+"""Writes the data report of the model card: images and boxes that should be checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON documents of a detection model: metrics, learning curve and card.
+"""The JSON documents of a detection model: metrics, learning curve and model card.
 
 The contract defines them in sections 4 and 5.
 """
@@ -86,7 +86,7 @@ def _label_document(name: str, quality: PrecisionRecall) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DetectionCardFacts:
-    """Measurements of a detection training that the card shows."""
+    """Measurements of a detection training that the model card shows."""
 
     artifact_sha256: str
     average_precision: Interval | None
@@ -114,7 +114,7 @@ class DetectionCardFacts:
 def card_document(
     context: DetectionContext, facts: DetectionCardFacts, model: Model, now: datetime
 ) -> dict[str, Any]:
-    """Return the card of a model."""
+    """Return the model card."""
     pictures = context.data.pictures
     return {
         "modelId": model.model_id,

@@ -1,4 +1,4 @@
-"""Makes the results of a finished training: artifact, metrics and card."""
+"""Makes the results of a finished training: artifact, metrics and model card."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class StageResults:
 
 
 def finish_training(outcome: StageResults, model: Model, now: datetime) -> FittedVision:
-    """Make the artifact, the metrics and the card."""
+    """Make the artifact, the metrics and the model card."""
     context, trials, unseen = outcome.context, outcome.trials, outcome.unseen
     # Small trainings also use the detections of their folds, because few images are held out.
     curve = fit_calibration(unseen)

@@ -30,7 +30,7 @@ def describe_crops(backbones: BackbonePool, image: Picture, boxes: Doubles) -> S
 
     Args:
         backbones: the installed networks.
-        image: image decoded with `LEAST_SIDE`.
+        image: decoded image; its shorter side was reduced at most to `LEAST_SIDE` pixels.
         boxes: left, top, right, bottom in pixels of the image as displayed, shape (boxes, 4).
     """
     rows = np.empty((len(boxes), CROP_VALUES), np.float32)
