@@ -299,7 +299,7 @@ class Neighbourhood:
     def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
         """Yield the nearest text right of, below and above a key: direction, index and nearness.
 
-        An empty box that the key labels yields nothing; a suitable text in the box is yielded alone.
+        An empty box that the key labels yields nothing; a suitable text in it is yielded alone.
         """
         box = None if key.has_colon else self._own_box(key)
         if box is None and not key.has_colon and (lines := self._above_caption(key)):
