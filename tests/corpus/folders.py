@@ -100,6 +100,11 @@ FOLDERS = [
          "data/train/metadata.csv": _table(["0.png,cat", "1.png,dog"], "file_name,label"),
          "data/test/metadata.csv": _table(["0.png,cat", "1.png,dog"], "file_name,label")},
         labels={"cat": 2, "dog": 2}, rejected=2, warnings=_SPLIT | {"fewExamples"}),
+    _ok("tables about splits next to their folders",
+        {**_numbered("train", "test"),
+         "train_labels.csv": _table(["0.png,cat", "1.png,dog"], "image,label"),
+         "test_labels.csv": _table(["1.png,cat", "2.png,dog"], "image,label")},
+        labels={"cat": 2, "dog": 2}, rejected=2, warnings=_SPLIT | {"fewExamples"}),
     _ok("JSON lines as a table in a split",
         {**_numbered("train"), "train/metadata.jsonl": _table(
             ['{"file_name": "1.png", "label": "cat"}', '{"label": "dog", "file_name": "2.png"}'],

@@ -193,6 +193,8 @@ UNCLEAN = [
         "New": sheet([*PAIRS[:4], *PAIRS[-4:]]), "Old": sheet([("Anfrage", "Team"), *PAIRS])}),
         kind="xlsx", labels={"shipping": 4, "refund": 4},
         warnings=frozenset({"sheetGuessed", "fewExamples"})),
+    _ok("single quotes as databases write them", "\n".join(
+        "'" + "','".join(pair) + "'" for pair in [HEADER, *PAIRS]).encode()),
     _ok("labels of which half end in a semicolon", _file(
         [(text, f"{label};" if n % 4 < 2 else label) for n, (text, label) in _NUMBERED])),
     _ok("doccano without comments", "\n".join(

@@ -17,6 +17,7 @@ MAX_RECORD_CHARACTERS = 200_000
 
 _MAX_REREAD_RECORDS = 20
 _SAMPLE_RECORDS = 500
+_LONGEST_QUOTED = 10_000
 _NAMED_DELIMITER = re.compile(r"\ufeff?(\"?)sep=([,;|\t])\1\s*", re.IGNORECASE)
 
 # The csv module has one limit for the process; the limit above must apply first.
@@ -101,8 +102,9 @@ def read_records(
     Raises:
         InvalidUpload: the file has too many broken quotes.
     """
+    quote = _find_quote(stream, separator)
     lines = _Lines(stream, max_characters)
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    reader = csv.reader(lines, delimiter=separator, quotechar=quote, strict=True)
     number = 0
     while True:
         lines.start_record()
@@ -116,6 +118,15 @@ def read_records(
             return
         number += 1
         yield Record(number, cells, "")
+
+
+def _find_quote(stream: TextIO, separator: str) -> str:
+    """Return the quotation mark: a single one if all cells of the first two lines have it."""
+    start = stream.tell()
+    head = [stream.readline(_LONGEST_QUOTED) for _ in range(2)]
+    stream.seek(start)
+    row = re.compile(f"\ufeff?'[^']*'(?:{re.escape(separator)}'[^']*')+\\s*")
+    return "'" if all(map(row.fullmatch, head)) else '"'
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:

@@ -5,6 +5,7 @@ Examples are the one-hot table `_classes.csv`, and `train.csv` with columns for 
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ _FILE_NAMES = frozenset(
         *("image", "img", "imagename", "imageid", "imagepath", "imagefile"),
     )
 )
+_BETWEEN = re.compile(r"[\W_]+")
 _MARKS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 _REMEDY = (
     "It needs a header and the file name in its first column, then a column named label, or a "
@@ -114,11 +116,14 @@ class _Table:
     def __init__(self, files: BoxFiles, member: ZipMember, members: dict[int, ZipMember]) -> None:
         self._files, self._member, self._members = files, member, members
         self._folder = member.path.removesuffix(member.name)
-        self._split = split_of(member.name[:-4]) or split_of(self._folder.rstrip("/"))
+        # The table train_labels.csv is about the folder train.
+        stem = member.name.rpartition(".")[0]
+        self._about = next(filter(split_of, _BETWEEN.split(stem)), stem)
+        self._split = split_of(self._about) or split_of(self._folder.rstrip("/"))
         self._shown = show_path(member.path)
         self._is_wide = member.name.casefold() == _CLASSES
         # The name of a file such as labels.csv says what is in it, like the name of a column.
-        is_label = bool(find_named_columns([member.name[:-4]]).labels)
+        is_label = bool(find_named_columns([stem]).labels)
         self._needs_header = not is_label_table(member) and not is_label
         self._header: list[str] = []
         self._file_at, self._label_at = 0, 1
@@ -230,8 +235,8 @@ class _Table:
         if not cell:
             return "the row names no image; write its file name."
         path, folder = as_path(cell), self._folder
-        # The table is in the split's folder, or above a folder that has the table's name.
-        own = folder + self._member.name[:-4] + "/"
+        # The table is in the split's folder, or above the folder that its name is about.
+        own = folder + self._about + "/"
         places = [at + path for at in (folder, own, f"{folder}images/", f"{own}images/", "")]
         found = self._files.pictures.find_first(places)
         if isinstance(found, str):
