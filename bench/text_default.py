@@ -125,7 +125,7 @@ def _languages(report: Report, embedder: Embedder) -> None:
     scores = []
     for code in CODES:
         # English included, whose texts have their own encoders.
-        language = "en_US" if code == "en" else code
+        language = "en_US" if code == "en" else code.replace("-", "_")
         chosen = chosen_profile(embedder, f"sib200_{code}_train", language)
         model, _ = train(embedder, f"sib200_{code}_train", chosen.encoders)
         found = accuracy(model, embedder.read(f"sib200_{code}_test", chosen.encoders))

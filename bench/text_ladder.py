@@ -32,7 +32,7 @@ def bench_ladder(report: Report, embedder: Embedder, profiles: Sequence[str]) ->
     costs = [_set(report, embedder, what, files, "en_US") for what, *files in SETS]
     for code in CODES:
         files = [f"sib200_{code}_train", f"sib200_{code}_test"]
-        language = "en_US" if code == "en" else code
+        language = "en_US" if code == "en" else code.replace("-", "_")
         costs.append(_set(report, embedder, f"SIB-200 {code}", files, language))
     report.add(
         "mean cost of the default", float(np.mean(costs)), "", Bar(MEAN_COST, is_ceiling=True)
