@@ -98,7 +98,7 @@ Recorder = Callable[[Metric, float, Mapping[str, str]], None]
 
 
 class Emission:
-    """Whether and for which stack this process writes metrics."""
+    """The settings of this process: whether it writes metrics, and for which stack."""
 
     service = ""
     is_on = False

@@ -168,7 +168,7 @@ def run(
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Sweep, and count waiting trainings while they are many; raise JobFailed on failure."""
+    """Run a sweep, and count trainings while many are waiting; raise JobFailed on failure."""
     with _tracked(context):
         try:
             container.sweeping.run()

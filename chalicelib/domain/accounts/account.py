@@ -33,7 +33,7 @@ class AccountKey:
     """When a replaced key stops being accepted; None for the current key."""
 
     def is_valid(self, now: datetime) -> bool:
-        """Return whether assertions signed with this key, and their tokens, are accepted `now`."""
+        """Return whether signatures with this key, and tokens issued for them, are accepted now."""
         return self.expires_at is None or now < self.expires_at
 
 

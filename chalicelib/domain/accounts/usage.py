@@ -89,7 +89,7 @@ def new_token() -> str:
 
 @dataclass(frozen=True)
 class Usage:
-    """How much of a monthly allowance was used at one moment."""
+    """The limit of a monthly allowance, and how much of it was used at one moment."""
 
     limit: int
     used: int
@@ -228,7 +228,7 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """The exit stack of a running API call. If the call fails, it undoes what was counted."""
+    """The exit stack of a running API call, which undoes what was counted if the call fails."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()
@@ -282,7 +282,7 @@ class Allowances:
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract a failed call if it was counted. This was unknown when the call ended."""
+        """Subtract a failed call from the counter, if the call was counted after all."""
         self._counters.settle(job)
 
     def predictions(self, account: Account) -> Usage:

@@ -150,7 +150,7 @@ class Dataset:
     reserved_bytes: int = 0
     """Size of the file of a running upload, in bytes."""
     fence: int = 0
-    """Fence token, which each new lease of a worker increases. Older writes are refused."""
+    """Fence token, increased by each new worker lease. Writes with an older token are refused."""
     last_correction: int = 0
     """Fence token of the last committed correction; 0 for none."""
     is_placed: bool = True

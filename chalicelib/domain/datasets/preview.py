@@ -43,7 +43,7 @@ class ColumnRank:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What the first rows of a column contain."""
+    """A column of a file, described from its first rows."""
 
     position: int
     """Position of the column, from 1."""
@@ -67,7 +67,7 @@ class SheetSummary:
 
 @dataclass(frozen=True)
 class Preview:
-    """What the console shows of a file before it is uploaded."""
+    """The preview of a file that the console shows before the upload."""
 
     rows: tuple[PreviewRow, ...] = ()
     sheets: tuple[SheetSummary, ...] = ()

@@ -46,7 +46,7 @@ class Receipt:
 
 @dataclass
 class UploadScan:
-    """What was counted while a file was read; seen = kept + duplicates + rejected."""
+    """The counts of an upload while its file is read; seen = kept + duplicates + rejected."""
 
     new_labels: list[str] = field(default_factory=list)
     """Labels that the dataset does not have yet, in order of first appearance."""

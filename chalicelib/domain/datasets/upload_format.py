@@ -101,7 +101,7 @@ class FileFormat:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How the caller wants a file to be read. All options may be left out."""
+    """Options of a caller for reading a file. All options may be left out."""
 
     format: str = ""
     """Format of the file; empty to recognise it."""

@@ -101,7 +101,7 @@ def warn_of_missing_labels(rejected: int, accepted: Sequence[str]) -> list[Uploa
 
     Args:
         rejected: number of rows left out because their label stands for a missing value.
-        accepted: labels of this kind that have enough rows to be real labels.
+        accepted: labels such as `none` that have enough rows to be real labels.
     """
     warnings = []
     if rejected:

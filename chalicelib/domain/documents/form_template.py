@@ -65,7 +65,7 @@ class FormTemplate:
 
 @dataclass(frozen=True, slots=True)
 class FieldScore:
-    """How often an entity was read correctly in documents that were not used for learning."""
+    """Accuracy of one entity on documents from which the template was not learned."""
 
     entity: str
     right: int

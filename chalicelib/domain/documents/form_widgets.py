@@ -22,7 +22,7 @@ _NOWHERE = PixelBox(1, 1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class PlacedWidget:
-    """A widget, with its page number, and its box in pixels as the API returns them."""
+    """A form field as one page shows it, with the page number and its box in pixels of the API."""
 
     widget: FormWidget
     page_number: int
@@ -32,7 +32,7 @@ class PlacedWidget:
 
 
 def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:
-    """Yield the widgets of these pages in the order of the PDF."""
+    """Yield the form fields that these pages show, in the order of the PDF."""
     for page in pages:
         for widget in page.widgets:
             box = page.answer_box(widget.rect)

@@ -51,7 +51,7 @@ class WrittenBlock:
     lines: tuple[str, ...]
     """Text of each line; empty for a table."""
     flows_on: tuple[bool, ...]
-    """For each line except the last, whether it was wrapped, because the next word did not fit."""
+    """For each line except the last: whether it ends only because the next word did not fit."""
     height: float
     """Height of one line of the text, in pixels as the API returns them."""
     table: Table | None = None

@@ -1,4 +1,7 @@
-"""Batches: a model answers many samples, and the result has one line for each sample."""
+"""Batches: one model predicts or reads many samples; the result has one line per sample.
+
+A batch is divided into parts: lists of lines that one worker processes at a time.
+"""
 
 from __future__ import annotations
 
@@ -95,12 +98,12 @@ class BatchLine:
     """The caller's `id`, if any."""
     text: str = ""
     """The text. For an image or document: its digest, or its offset and length in the bucket object
-    that stores the files of the part."""
+    that stores the files of the line's part."""
     error: LineError | None = None
     content: bytes | None = None
-    """Bytes of an image or document; None once they are stored with the part."""
+    """Bytes of an image or document; None once the object with the part's files stores them."""
     cells: Sequence[str | float | bool] | None = None
-    """Cells of the input row if the result repeats them; None once stored with the part."""
+    """Cells of the input row, if the result repeats them; None after a part has stored them."""
 
     def to_json(self) -> list[object]:
         """Return the line as a list, which a part stores as JSON."""
@@ -163,7 +166,7 @@ class Batch:
     columns: str = ANSWER
     """Columns of the result: ANSWER or INPUT."""
     review_below: float | None = None
-    """Lines with a lower probability are marked for review; None for no such column."""
+    """Probability below which a result column marks lines for review; None leaves it out."""
     warnings: Sequence[UploadWarning] = ()
     """Warnings about properties of the input that had to be guessed."""
     is_partial: bool = False
@@ -190,7 +193,7 @@ class Batch:
     message: str = ""
     """Why the batch FAILED."""
     fence: int = 0
-    """Fence token, which each new lease of a worker increases. Older writes are refused."""
+    """Fence token, increased by each new worker lease. Writes with an older token are refused."""
     attempts: int = 0
     """Number of attempts at the current step, such as writing the result."""
     stalls: int = 0

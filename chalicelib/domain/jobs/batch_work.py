@@ -1,4 +1,4 @@
-"""Interfaces that read the input of batches, answer lines, and write results."""
+"""Interfaces to read the input of batches, to predict or read lines, and to write results."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Check(Protocol):
 
 
 class BatchWork(Protocol):
-    """Reads and answers the batches of one family."""
+    """Reads the input of one family's batches, and computes the answers to their lines."""
 
     max_bytes: int
     """Maximum size in bytes of a file that a request gives by `path`."""
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise the error of a prediction call if a model cannot answer this kind of batch."""
+        """Raise an error, as a prediction call does, if a model does not fit this kind of batch."""
 
     def check_sent(self, content: bytes, encoding: str) -> None:
         """Raise an error if a sent file is empty, too large, or clearly of another kind.
@@ -58,7 +58,7 @@ class BatchWork(Protocol):
         """
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Yield the uploaded examples of a dataset as lines, with example ids, in list order."""
+        """Yield the uploaded examples of a dataset, in list order, as lines with example ids."""
 
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
@@ -68,7 +68,7 @@ class BatchWork(Protocol):
         Parts are numbered from 0. At least one of the lines is valid.
 
         Raises:
-            NotFound, Conflict: no line can be answered, now or later.
+            NotFound, Conflict: no line of the batch can ever be answered.
             StorageUnavailable: no line can be answered at present.
         """
 

@@ -67,7 +67,7 @@ class Export:
     message: str = ""
     """Why the export FAILED."""
     fence: int = 0
-    """Fence token, which each new lease of a worker increases. Older writes are refused."""
+    """Fence token, increased by each new worker lease. Writes with an older token are refused."""
     attempts: int = 0
     last_error: str = ""
     model: ExportedModel | None = None
@@ -92,8 +92,8 @@ class Export:
 def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
     """Raise TooManyOpen if the account has the maximum number of exports.
 
-    `stored` are those exports that are in progress or can be downloaded. `what` is their name in
-    the error text.
+    `stored` are the account's exports that are in progress or can be downloaded. `what` names them
+    in the error text.
 
     Raises:
         TooManyOpen: the account has `most` exports or more.

@@ -53,11 +53,11 @@ class UploadPartJob(Job, frozen=True, kw_only=True):
 
 
 class EmbedJob(UploadPartJob, frozen=True, kw_only=True, tag="embed"):
-    """Embed the texts of a part."""
+    """Compute the vectors of the texts in one part of an upload."""
 
 
 class FeaturesJob(UploadPartJob, frozen=True, kw_only=True, tag="features"):
-    """Compute the features of the images of a part."""
+    """Compute the features of the images in one part of an upload."""
 
 
 class TrainJob(Job, frozen=True, kw_only=True, tag="train"):
@@ -70,7 +70,7 @@ class TrainJob(Job, frozen=True, kw_only=True, tag="train"):
 
 
 class TrainPartJob(Job, frozen=True, kw_only=True, tag="train_part"):
-    """Compute a part of a training. The training waits until its parts are done."""
+    """Compute one part of the vectors or features for which a training waits."""
 
     model_id: str
     run: int
@@ -85,7 +85,7 @@ class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
 
 
 class SettleJob(Job, frozen=True, kw_only=True, tag="settle"):
-    """Subtract a failed call, if it was counted. `tries` is the number of earlier attempts."""
+    """Subtract a failed call from its counter, if it was counted; `tries`: earlier attempts."""
 
     kind: str
     month: str
@@ -101,7 +101,7 @@ class ExportJob(Job, frozen=True, kw_only=True, tag="export"):
 
 # A message without a part has no member `part`, so the default is not written.
 class BatchJob(Job, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
-    """Answer one part of a batch. Without a part: prepare, resume or end the batch."""
+    """Compute the answers of a batch's part; without a part, prepare, resume or end the batch."""
 
     batch_id: str
     part: int | None = None
@@ -190,7 +190,7 @@ def decode_job(
 ) -> Message:
     """Decode the body of a message. Unknown members are ignored.
 
-    A message of none of the `kinds` is decoded as `default`; None to refuse it.
+    A message of another kind is decoded as `default`, or refused if `default` is None.
 
     Raises:
         UnknownJob: the message has none of the kinds, and there is no default.

@@ -44,7 +44,7 @@ class TemplateLearning:
     message: str = ""
     """Why the job FAILED."""
     fence: int = 0
-    """Fence token, which each new lease of a worker increases. Older writes are refused."""
+    """Fence token, increased by each new worker lease. Writes with an older token are refused."""
     attempts: int = 0
     last_error: str = ""
 

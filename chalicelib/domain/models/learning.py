@@ -20,7 +20,7 @@ from chalicelib.domain.models.suspects import SuspectExample
 
 
 class RunControl(Protocol):
-    """What a learner may call in its run: lease check, remaining time, progress report."""
+    """The methods of a run that its learner calls: lease check, remaining time, progress report."""
 
     def check(self) -> None:
         """Raise LeaseLost if another worker owns the run."""

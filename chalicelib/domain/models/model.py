@@ -140,7 +140,7 @@ class Model:
     run: int = 1
     """Number of the run: 1 for the first training, one more for each retraining."""
     fence: int = 0
-    """Fence token, which each new lease of a worker increases. Older writes are refused."""
+    """Fence token, increased by each new worker lease. Writes with an older token are refused."""
     attempts: int = 0
     queued_at: datetime | None = None
     is_paid: bool = False

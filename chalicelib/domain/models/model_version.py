@@ -32,7 +32,7 @@ class ModelVersion:
     not_served_because: str = ""
     """Why the version was not served after its training; empty if it was served."""
     served_because: str = ""
-    """Why it was served without the comparison that the training asked for; otherwise empty."""
+    """Why the version was served without the requested comparison with the old one; else empty."""
     is_adjusted: bool = False
     """Whether the version was adjusted to texts of users instead of trained."""
     bytes: int | None = None

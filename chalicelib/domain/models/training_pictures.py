@@ -115,6 +115,8 @@ def _examples(picture: LabelledPicture) -> int:
 def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -> list[int]:
     """Return how many views of each image to use, so that the features fit into memory.
 
+    A view is the image or an augmented copy.
+
     Args:
         plain: number of views without augmentation of each image, which are always used.
         wanted: number of all views of each image. Augmented views come last.

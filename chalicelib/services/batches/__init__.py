@@ -1,1 +1,1 @@
-"""Batches: accepting requests, and answering the lines part by part."""
+"""Batches: accepts requests, and computes the answers to their lines, part by part."""

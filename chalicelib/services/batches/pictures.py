@@ -95,7 +95,7 @@ _REFUSALS = (BadRequest, TooLarge, UnsupportedType, TimedOut)
 
 
 class PictureWork:
-    """Reads and answers images and documents."""
+    """Reads the input of batches of images or documents, and computes the answers to the lines."""
 
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
     """Maximum size in bytes of an archive behind a `path`."""
@@ -115,7 +115,7 @@ class PictureWork:
         self._ocr = ocr
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise an error if a model cannot answer this kind of batch."""
+        """Raise an error if a model does not fit this kind of batch."""
         if kind == RANK:
             check_ranked(VISION, model)
         if kind == READ:
@@ -173,7 +173,7 @@ class PictureWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Answer the files one after the other. If a file has an error, its line gets the error."""
+        """Predict or read files one after the other; the line of a faulty file gets the error."""
         ask = self._reader(batch, model) if batch.kind == READ else self._answerer(batch, model)
         for line, content in self._contents(batch, number, lines):
             if content is None:

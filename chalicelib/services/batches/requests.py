@@ -77,7 +77,7 @@ class BatchOptions:
     format: str = "jsonl"
     """Format of the result."""
     is_partial: bool = False
-    """Whether to answer only the first lines if the monthly predictions are too few for all."""
+    """Whether to predict only the first lines if the monthly predictions are too few for all."""
     columns: str = ANSWER
     """Columns of the result."""
     review_below: float | None = None
@@ -106,7 +106,7 @@ class BatchService:
         Args:
             stores: rows, files and queues.
             clock: returns the current time.
-            works: by family, the object that reads and answers batches of this family.
+            works: by family, the object that reads inputs of this family and predicts their lines.
             prepare: prepares a small batch while the caller waits; raises an error to refuse it.
             settle: releases the reserved predictions of an ended batch and deletes its files.
         """
@@ -127,7 +127,7 @@ class BatchService:
     ) -> Batch:
         """Create a batch. A small input is split, and its predictions reserved, at once.
 
-        The source is a file, its URL, or a dataset whose uploaded examples are answered.
+        The source is a file, its URL, or a dataset whose uploaded examples become the lines.
 
         Raises:
             InvalidParameter: the model is of another type.

@@ -1,9 +1,10 @@
-"""Runs batches: prepares them, answers their parts, writes the result, releases predictions.
+"""Runs batches: prepares them, computes the answers, writes the result, releases predictions.
 
-The parts of a batch form a few chains. The worker that has answered a part sends the message of the
-next part in the same chain. So an account has only a few queued messages, however large its batches
-are. A new batch of another account waits only for the parts that are running. Every step may be
-repeated: a repeated part writes the same bytes, and is counted once.
+A batch is divided into parts (lists of lines), which form a few chains. The worker that has stored
+the answers of a part sends the message of the next part in the same chain. So an account has only a
+few queued messages, however large its batches are. A new batch of another account waits only for
+the parts that are running. Every step may be repeated: a repeated part writes the same bytes, and
+is counted once.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ class BatchRunService:
     ) -> None:
         """Store the dependencies.
 
-        `works` has, by family, the object that reads and answers batches of this family.
+        `works` has, by family, the object that reads inputs of this family and predicts the lines.
         """
         self._stores = stores
         self._batches = stores.batches
@@ -135,7 +136,7 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Answer a part of a batch; a job without a part performs the batch's next step.
+        """Compute the answers of a part; a job without a part performs the batch's next step.
 
         `delivery` is how many times the queue has delivered the message.
         """
@@ -346,7 +347,7 @@ class BatchRunService:
                 self._send(batch, head)
 
     def _run_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Answer a part, and send the message of the next part in its chain."""
+        """Store the answers of a part, and send the message of the next part in its chain."""
         if batch.status != RUNNING:
             return
         if number in batch.numbers_done:
@@ -383,7 +384,7 @@ class BatchRunService:
         return self._write_lines(batch.format, lines)
 
     def _answer(self, batch: Batch, number: int) -> Iterator[AnsweredLine]:
-        """Answer the lines of a part with the model version that the batch has stored."""
+        """Yield the answers to the lines of a part, from the model version that the batch names."""
         lines = self._files.part(batch, number)
         if lines is None:
             raise StorageUnavailable
@@ -476,7 +477,7 @@ class BatchRunService:
 
 
 def _cause(batch: Batch, refusal: ServiceError) -> str:
-    """Return the text that says why no part of a batch can be answered."""
+    """Return the text that says why the answers of a batch cannot be computed."""
     if isinstance(refusal, ModelNotFound):
         return f"Model {batch.model_id} was deleted before the batch was answered."
     return str(refusal)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TextWork:
-    """Reads and answers texts."""
+    """Reads the input of batches of texts, and predicts the labels of the texts."""
 
     max_bytes = MAX_BATCH_BYTES
     """Maximum size in bytes of a file behind a `path`."""
@@ -36,7 +36,7 @@ class TextWork:
         self._predictions = predictions
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise an error if a model cannot answer this kind of batch."""
+        """Raise an error if a model does not fit this kind of batch."""
         if kind == RANK:
             check_ranked(LANGUAGE, model)
         self._predictions.check(model, model.type if kind == RANK else KIND_TYPES[kind][0])

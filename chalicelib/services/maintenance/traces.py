@@ -64,7 +64,7 @@ class TraceService:
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Delete data that corrections of a dataset replaced, as far as no reader can use it.
+        """Delete data that corrections of a dataset replaced, unless a reader may still use it.
 
         Nothing is done if the dataset was deleted, because the deletion removes all of its files.
 
@@ -227,7 +227,7 @@ class TraceService:
             names: texts or file names of the examples.
 
         Returns:
-            Whether all are changed; False while an adjustment copies some of them.
+            Whether all were changed; False while an adjustment copies some of these documents.
         """
 
         def change(document: Any) -> Any:

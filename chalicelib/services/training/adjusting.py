@@ -162,7 +162,7 @@ class AdjustmentService:
         )
 
     def _located(self, account: Account, wanted: AdjustmentRequest) -> AdjustmentRequest:
-        """Return the request; find its file if that was sent with a presigned form."""
+        """Return the request, with its file looked up if a presigned form sent the file."""
         source = wanted.source
         if isinstance(source, DatasetView) or not is_upload_path(source.path or ""):
             return wanted

@@ -95,7 +95,7 @@ class FeatureService:
     def run_part(self, job: FeaturesJob, remaining_seconds: Callable[[], float]) -> bool:
         """Compute the features of one part of an upload; return whether the part is finished.
 
-        If the time is too short for all of them, the job is sent again.
+        If the time is too short for all features, the job is sent again.
         """
         is_done = False
         part = job.part

@@ -158,7 +158,9 @@ class TrainingService:
     def retrain(
         self, account: Account, model: Model, request: TrainRequest, seconds: float = 0.0
     ) -> ModelView:
-        """Queue a retraining under the same model id; `seconds` as in `request`.
+        """Queue a retraining under the same model id.
+
+        Uploaded texts must be read in `seconds`, or in the maximum time if it is 0.
 
         Raises:
             BadRequest: a field is not allowed, the dataset was deleted, or has too few examples.
@@ -187,7 +189,7 @@ class TrainingService:
     def queue_adjustment(
         self, account: Account, model: Model, request: TrainRequest, store: StoreFiles | None
     ) -> ModelView:
-        """Queue a run that adjusts a model without a dataset. The errors are those of retrain."""
+        """Queue an adjustment, which reads no dataset; raise the errors that `retrain` raises."""
         return self._queue_again(account, model, request, None, store)
 
     def _queue_again(
@@ -328,7 +330,7 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove a guard entry of `_guard`. If that fails, it is recognised as stale later."""
+        """Remove a guard entry. If that fails, the entry is recognised as stale later."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:

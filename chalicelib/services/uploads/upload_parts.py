@@ -1,4 +1,4 @@
-"""Computes the vectors and features of an upload part by part, a few parts at a time.
+"""Computes the vectors and features of an upload in parts, a few of them at a time.
 
 If all parts were queued at once, other jobs would have to wait. So each finished part n sends the
 message of part n + UPLOAD_PARTS_AT_ONCE, as in a batch.

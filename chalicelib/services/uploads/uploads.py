@@ -383,7 +383,7 @@ class UploadService:
         return Upload(raw=key, size_bytes=source.size_bytes, options=options)
 
     def _checked_source(self, account: Account, family: str, source: UploadSource) -> UploadSource:
-        """Return the source; find and check its file if that was sent with a presigned form."""
+        """Return the source; if a presigned form sent the file, look the file up and check it."""
         if source.path is None or not is_upload_path(source.path):
             return source
         uploaded, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)

@@ -88,7 +88,7 @@ class WebhookStore:
         """Replace the secret of a webhook. The old one also signs deliveries for another day.
 
         Returns:
-            The webhook and its new secret, which is not returned again; None if it was deleted.
+            The webhook and its new secret, which is not returned again; None for a deleted webhook.
         """
         secret, now, call = new_secret(os.urandom(_SECRET_BYTES)), self._clock(), mark() or ""
 

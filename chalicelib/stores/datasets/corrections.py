@@ -105,7 +105,7 @@ class CorrectionStore:
         return done
 
     def find(self, dataset: Dataset, ids: Sequence[int]) -> Found:
-        """Return examples by id, each with its sequence; unknown ids are left out."""
+        """Return examples by id, each with its label and source (sequence); skip unknown ids."""
         counts = {c.label_id: c for c in dataset.counts}
         places = self._stores.example_places.find(dataset.dataset_id, ids)
         return self._search.find(
@@ -283,7 +283,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Remove equal examples in an edit, except that of the lowest id; return how many."""
+        """Keep one of several equal examples, with the lowest id; return how many were removed."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]
@@ -338,10 +338,10 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Yield the labels that may contain an example: those in `noted`.
+    """Yield the labels that may contain an example: those whose ids are in `noted`.
 
     If `noted` has no label of the dataset, and the dataset is older than the store of these notes,
-    all labels of the dataset.
+    all labels of the dataset are yielded.
     """
     # Datasets of older versions have no noted places, so any label may have it.
     there = [counts[label_id] for label_id in noted if label_id in counts]

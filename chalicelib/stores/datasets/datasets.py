@@ -54,8 +54,8 @@ class DatasetStore:
     def reserve(self, dataset: Dataset) -> None:
         """Store the row of a new dataset before its labels and its file.
 
-        No call finds it until `finish`. If the request ends before that, SweepService deletes the
-        dataset with everything that was stored for it.
+        No call finds the dataset before `finish`. If the request ends before that, SweepService
+        deletes the dataset with everything that was stored for it.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
         # Not the time of creation, which is that of the first attempt, up to a day ago.

@@ -103,7 +103,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions, UPLOADING)
 
     def note_labels(self, dataset: Dataset, lease: Lease, first: int, count: int = 1) -> None:
-        """Store that labels may have rows, so that a deletion of the dataset finds these rows."""
+        """Store a range of label ids, so that a deletion of the dataset finds their rows."""
         self._write(dataset, lease, [_noted(first, count)])
 
     def commit_upload(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
@@ -204,7 +204,7 @@ class DatasetLeases:
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
         """Acquire the lease of a row if it is free.
 
-        If the row has this call's owner already, the write was a retry, and has succeeded.
+        If the row already names this call as owner, an earlier try of the write has succeeded.
         """
         owner = secrets.token_hex(8)
         # One write changes lease and fence, so no two owners ever have the same fence.
@@ -224,7 +224,7 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Change the row of a leased dataset, if its status is in `statuses` or these are empty."""
+        """Change the row of a leased dataset; with `statuses`, only if it has one of these."""
         # A call that ends an upload also accepts its own final status. So a retry succeeds, and no
         # owner replaces a final status whose response was lost by another one.
         row = row_of(dataset)

@@ -31,7 +31,7 @@ Entry = tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Known:
-    """Which examples of one label and source are in the digest index."""
+    """The part of one label and source that the digest index contains."""
 
     entries: int
     """Number of entries in the index object; 0 if there is none."""

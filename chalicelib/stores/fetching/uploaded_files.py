@@ -78,8 +78,8 @@ class UploadedFileStore:
         """Return the file that a request's `path` refers to, and its size in bytes.
 
         Raises:
-            DownloadFailed: the account has no such form, its file was used, it has expired, or no
-                file has arrived.
+            DownloadFailed: the account has no such upload form, another call has used the file, the
+                form has expired, or no file has arrived.
         """
         uploaded = self._row(account_id, upload_id_of(path) or "")
         if uploaded is None:

@@ -1,4 +1,4 @@
-"""Objects of a batch in the bucket: input, parts, answers of parts, and the final result.
+"""Objects of a batch in the bucket: input, parts (lists of lines), their answers, and the result.
 
 The keys of a part and of its answers contain the part's number. So if a part is repeated, the same
 bytes are written to the same key.
@@ -232,7 +232,7 @@ class _ChunkStream(io.RawIOBase):
         self.read_bytes = 0
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, target: Any) -> int:

@@ -176,7 +176,7 @@ class CapacityStore:
     def read_version(self, account_id: str) -> int | None:
         """Return the version of an account's sum of bytes, which each change of the sum increases.
 
-        None if nothing was summed yet.
+        The result is None if no sum is stored yet.
         """
         row = find_row(AccountRow, account_id)
         return int(row.room_version) if row and row.room_version is not None else None

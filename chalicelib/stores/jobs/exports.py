@@ -1,7 +1,7 @@
 """Exports: their rows, leases, and files in the bucket.
 
-The key of a file begins with the id of its dataset or model. The file is deleted with it. The key
-ends with the fence of the worker that wrote it, so that a stalled worker cannot overwrite the file.
+A file is deleted with its dataset or model, whose id begins the file's key. The key ends with the
+fence of the worker that wrote the file, so that a stalled worker cannot overwrite it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class ExportStore(FileJobStore[Export]):
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
         """Return jobs of this table whose message seems to be lost; delete unfinished expired ones.
 
-        The current time is stored in each row, so that a simultaneous sweep does not return it.
+        The current time is stored in each row, so that a simultaneous sweep returns other jobs.
 
         Args:
             dead_before: jobs whose worker died are returned if their last message was sent before
@@ -107,7 +107,7 @@ class ExportStore(FileJobStore[Export]):
         return [_job(row) for row in waiting if try_update(row, actions, unfinished)]
 
     def delete_expired(self) -> int:
-        """Delete ended rows that have expired, with their files; return their number."""
+        """Delete the rows and files of ended jobs that have expired; return the number of jobs."""
         now = to_milliseconds(self._clock())
         return self._delete_all(list(ExportRow.open_index.query(ENDED, ExportRow.due_at < now)))
 

@@ -150,7 +150,7 @@ class FileJobStore(ABC, Generic[JobT]):
         try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
 
     def _end(self, job: JobT, status: str, actions: Iterable[Action] = ()) -> None:
-        """End a job with a final status and further changes; raise LeaseLost as `renew` does."""
+        """End a job with a final status and other changes; raise LeaseLost if the lease is lost."""
         ended = [
             ExportRow.status.set(status),
             self._now(),

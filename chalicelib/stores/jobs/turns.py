@@ -62,7 +62,7 @@ class TurnStore:
         self._clock = clock
 
     def take(self, lane: str, account_id: str) -> Turn:
-        """Assign a turn to a new job of an account. A retry of the write may skip a number."""
+        """Assign a turn number to a new job. If the write is retried, a number may stay unused."""
         level = self._level(lane)
         row = _row(lane, account_id)
         while True:
@@ -192,7 +192,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._find(job) is None
 
     def announce_again(self, job: Queued) -> None:
-        """Send the message of a job that still waits, because a worker used it for another job."""
+        """Send the message of a waiting job again, after a worker used it to start another job."""
         with retried_by_sweep(kind_of(job)):
             if self._waiting(job) is not None:
                 self.announce(job)

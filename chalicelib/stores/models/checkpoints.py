@@ -17,7 +17,7 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 @dataclass(frozen=True)
 class RunStart:
-    """What was committed when a run began. The run uses only the examples of that time."""
+    """The state of the datasets when a run began. The run uses only the examples of that time."""
 
     begun_at: datetime
     """When the run began."""
@@ -33,8 +33,8 @@ class RunStart:
     def of_unguarded(self, dataset: Dataset) -> Dataset:
         """Return a dataset as it was when the run began, or as it is now if corrected since.
 
-        For a dataset without guard entry: its chunks that a correction replaced may have been
-        deleted.
+        This is for a dataset without a guard entry: chunks that a correction replaced may have
+        been deleted.
         """
         same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
         return self.of(dataset) if same else dataset

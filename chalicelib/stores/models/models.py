@@ -224,7 +224,7 @@ class ModelStore:
     def claim_lost(self, dead_before: int, announced_before: int) -> list[Model]:
         """Return trainings whose message seems to be lost, so that the caller sends it again.
 
-        The current time is stored in each row, so that a simultaneous sweep does not return it.
+        The current time is stored in each row, so that a simultaneous sweep returns other models.
 
         Args:
             dead_before: trainings whose worker died are returned if their last message was sent
@@ -250,7 +250,7 @@ class ModelStore:
     def claim_hidden(self, older_than: int) -> list[Model]:
         """Return models whose deletion makes no progress, so that the caller sends its job again.
 
-        The current time is stored in each row, so that a simultaneous sweep does not return it.
+        The current time is stored in each row, so that a simultaneous sweep returns other models.
 
         Models whose last message was sent after `older_than` are not returned.
         """

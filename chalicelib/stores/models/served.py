@@ -85,7 +85,7 @@ class ServedModels:
 
 
 def load_served(row: ModelRow | None) -> ServedModel | None:
-    """Return the model in a row that has at least SERVED_MEMBERS; None if it is deleted."""
+    """Return the model in a row with at least the attributes SERVED_MEMBERS; None if deleted."""
     if row is None or row.deleted:
         return None
     return ServedModel(row.model_id, row.type, row.status, row.version or "")

@@ -104,7 +104,7 @@ def scan_answer(
     record: Callable[[Item], Record],
     asked: Window,
 ) -> ListAnswer[Record]:
-    """Return a page with the results of a search, limited like `list_answer`.
+    """Return a page of search results. It has at most 5 MB, but at least one record.
 
     The search continues at `next_offset`, which is None at the end of the list.
     """

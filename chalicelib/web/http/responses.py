@@ -39,7 +39,7 @@ def rate_limit_headers(usage: Usage) -> dict[str, str]:
 def next_link(request: ApiRequest, changes: Mapping[str, int]) -> dict[str, str]:
     """Return the `Link` header to the next page: the URL of this call with other parameters.
 
-    `changes` has the new values of those query parameters.
+    `changes` has the new values of the parameters that change.
     """
     query = urlencode({**request.query, **changes})
     path = quote(request.path, safe="/%~:@!$&()*+,;=-._")

@@ -104,7 +104,7 @@ class Operation:
     It runs before authentication has succeeded, so it must not raise an error.
     """
     takes_key: bool = False
-    """Whether the call accepts an idempotency key; always if it has `recover`."""
+    """Whether the call accepts an idempotency key; always true for an operation with `recover`."""
     creates: str = ""
     """Kind of record whose integer id is reserved for calls with an idempotency key, or ""."""
     recover: Callable[[Call, KeyedCall], object | None] | None = None
@@ -138,7 +138,7 @@ class Operation:
     takes_urlencoded: bool = False
     """Whether the body may also be `application/x-www-form-urlencoded`."""
     is_deprecated: bool = False
-    """Whether another operation replaces it."""
+    """Whether the operation is deprecated, because another one replaces it."""
     view: Callable[[Call], object] = field(init=False)
 
     def __post_init__(self) -> None:

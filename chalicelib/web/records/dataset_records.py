@@ -30,7 +30,7 @@ class LabelRecord(msgspec.Struct, rename="camel"):
 
 
 class LabelDescriptionRecord(msgspec.Struct, rename="camel"):
-    """A label with its description; an empty text if it has no description."""
+    """A label with its description, which is empty if the label has none."""
 
     name: str
     description: str
@@ -203,7 +203,7 @@ class ReceiptRecord(msgspec.Struct, rename="camel"):
 
 
 class FormatRecord(msgspec.Struct, rename="camel"):
-    """How a file was read. Members that its format does not have are null."""
+    """The format in which a file was read. Members that this format does not have are null."""
 
     kind: Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
     encoding: str | None
@@ -245,7 +245,7 @@ class RankRecord(msgspec.Struct):
 
 
 class ColumnRecord(msgspec.Struct):
-    """What a column, or a member of JSON objects, contains in the first 1,000 rows."""
+    """A column, or a member of JSON objects, described from the first 1,000 rows."""
 
     position: int
     name: str | None
@@ -263,7 +263,7 @@ class PreviewRecord(msgspec.Struct):
 
 
 class ValidationRecord(msgspec.Struct, rename="camel"):
-    """What an upload of a file would create. Nothing is stored."""
+    """The dataset that an upload of a file would create. Nothing is stored."""
 
     format: FormatRecord
     seen: int

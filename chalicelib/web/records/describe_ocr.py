@@ -67,7 +67,7 @@ class _Block:
     """The id and name that a key-value pair or a table has within one answer."""
 
     block_id: int
-    """Number, unique in the answer. Pairs come first, then tables, from 1."""
+    """Number, unique in the answer, from 1. Pairs are numbered first, then tables."""
     name: str = ""
     """Name of the table, unique in the answer; "" for a pair."""
     count: str = ""

@@ -36,7 +36,7 @@ def record(kind: type[Record], value: object, /, **members: Any) -> Record:
     """Return the record of a value.
 
     The attributes of `value` become the members of the same names, with times as text. `members`
-    are those that have another name or form.
+    has the members with another name or form.
     """
     for name in kind.__struct_fields__:
         if name not in members and hasattr(value, name):

@@ -62,7 +62,7 @@ class ContactAttributes(msgspec.Struct, rename="camel"):
 
 
 class ContactItem(msgspec.Struct, rename="camel"):
-    """An entity of a business card. The label is its text."""
+    """An entity of a business card. Its text is the member `label`."""
 
     probability: float
     label: str
@@ -110,7 +110,7 @@ class TableAttributes(msgspec.Struct, rename="camel"):
 
 
 class TableItem(msgspec.Struct, rename="camel"):
-    """A table. The label is its text, row by row."""
+    """A table. The member `label` has its text, row by row."""
 
     probability: float
     label: str
@@ -270,7 +270,7 @@ _ACCURACY = (
 
 
 class FieldScoreRecord(msgspec.Struct, rename="camel"):
-    """How often the value of one entity was read correctly."""
+    """The number of documents in which the value of one entity was read correctly."""
 
     entity: Annotated[str, Meta(description="Name of the entity.")]
     right: Annotated[int, Meta(description=_RIGHT, ge=0)]

@@ -145,7 +145,7 @@ class EnginePartRecord(msgspec.Struct):
 
 
 class UnsavedRecord(msgspec.Struct, rename="camel"):
-    """What would be lost if the service stopped now, because changes cannot be saved."""
+    """Changes that cannot be saved, and would be lost if the service stopped now."""
 
     since: str
     datasets: int

@@ -17,7 +17,7 @@ class Label(Record, kw_only=True):
 
 
 class LabelDescription(Record, kw_only=True):
-    """A label with its description; an empty text if it has no description."""
+    """A label with its description, which is empty if the label has none."""
 
     name: str
     description: str
@@ -180,7 +180,7 @@ class Receipt(Record, kw_only=True):
 
 
 class Format(Record, kw_only=True):
-    """How a file was read. Members that its format does not have are null."""
+    """The format in which a file was read. Members that this format does not have are null."""
 
     kind: str
     encoding: str | None
@@ -222,7 +222,7 @@ class Rank(Record, kw_only=True):
 
 
 class Column(Record, kw_only=True):
-    """What a column, or a member of JSON objects, contains in the first 1,000 rows."""
+    """A column, or a member of JSON objects, described from the first 1,000 rows."""
 
     position: int
     name: str | None
@@ -240,7 +240,7 @@ class Preview(Record, kw_only=True):
 
 
 class Validation(Record, kw_only=True):
-    """What an upload of a file would create. Nothing is stored."""
+    """The dataset that an upload of a file would create. Nothing is stored."""
 
     format: Format
     seen: int
@@ -391,7 +391,7 @@ class TargetThreshold(Record, kw_only=True):
 
 
 class TextLimit(Record, kw_only=True):
-    """How much of a text the model reads. It ignores the rest."""
+    """The number of words of a text that the model reads. The model ignores the rest."""
 
     words: int
     cut: int
@@ -649,7 +649,7 @@ class EnginePart(Record, kw_only=True):
 
 
 class Unsaved(Record, kw_only=True):
-    """What would be lost if the service stopped now, because changes cannot be saved."""
+    """Changes that cannot be saved, and would be lost if the service stopped now."""
 
     since: str
     datasets: int
@@ -694,7 +694,7 @@ class ContactAttributes(Record, kw_only=True):
 
 
 class ContactItem(Record, kw_only=True):
-    """An entity of a business card. The label is its text."""
+    """An entity of a business card. Its text is the member `label`."""
 
     probability: float
     label: str
@@ -742,7 +742,7 @@ class TableAttributes(Record, kw_only=True):
 
 
 class TableItem(Record, kw_only=True):
-    """A table. The label is its text, row by row."""
+    """A table. The member `label` has its text, row by row."""
 
     probability: float
     label: str
@@ -874,7 +874,7 @@ class FormResult(Record, kw_only=True):
 
 
 class FieldScore(Record, kw_only=True):
-    """How often the value of one entity was read correctly."""
+    """The number of documents in which the value of one entity was read correctly."""
 
     entity: str
     right: int
