@@ -15,6 +15,7 @@ import numpy as np
 
 from bench.report import Bar, Report
 from bench.text_data import PROFILES, ROOT, Embedded, Embedder, area_under_curve, train
+from chalicelib.engines.metrics import calibration_error
 from chalicelib.engines.text.classifier import TrainedText
 
 RATE = 0.05
@@ -26,6 +27,8 @@ FOLDS = 5
 DRAWS = (11, 12, 13)
 WITHHELD = 27
 IN_DOMAIN = (Bar(0.03), Bar(0.08, is_ceiling=True))
+# With 12 texts a label, probabilities are cautious.
+CALIBRATION = Bar(0.15, is_ceiling=True)
 Rows = list[tuple[str, str]]
 
 
@@ -46,11 +49,15 @@ def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence
     outside = model.answer(embedder.read(OUTSIDE, encoders).blocks)
     is_sure = (outside.shares.max(axis=1) >= 0.9) & ~outside.is_rejected
     lost: list[bool] = []
+    shares, truth = [], []
     for fold in range(FOLDS):
         kept = [row for place, row in enumerate(rows) if place % FOLDS != fold]
-        asked = [text for place, (text, _) in enumerate(rows) if place % FOLDS == fold]
+        asked = [row for place, row in enumerate(rows) if place % FOLDS == fold]
         part = _trained(embedder, f"sample fold {fold}", kept, encoders)
-        lost += part.rejects(embedder.embed(asked, "asked", encoders)).tolist()
+        found = part.answer(embedder.embed([text for text, _ in asked], "asked", encoders))
+        lost += found.is_rejected.tolist()
+        shares.append(found.shares)
+        truth += [part.labels.index(label) for _, label in asked]
     name = f"sample of 180, {profile}"
     report.add(f"{name}: foreign rejected", float(outside.is_rejected.mean()), "", Bar(0.70))
     report.add(
@@ -61,6 +68,8 @@ def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence
     )
     report.add(f"{name}: own rejected, folds", float(np.mean(lost)), "", Bar(0.06, is_ceiling=True))
     report.add(f"{name}: own rejected at least", float(np.mean(lost)), "", IN_DOMAIN[0])
+    error = calibration_error(np.concatenate(shares), np.array(truth))
+    report.add(f"{name}: calibration error, folds", float(error), "", CALIBRATION)
 
 
 def _first_texts(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
