@@ -394,7 +394,7 @@ const ENGLISH = {
   "welcome.train": "Train",
   "welcome.trainText": "Training takes a few seconds and shows how accurate the model is.",
   "welcome.try": "Try",
-  "welcome.tryText": "Predict something new, and copy the call into your code.",
+  "welcome.tryText": "Predict something new, classify a file, or copy the call into your code.",
   "welcome.upload": "Upload",
   "welcome.uploadText": "Upload labelled examples: a table of texts, or folders of images.",
 };

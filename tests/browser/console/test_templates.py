@@ -119,6 +119,20 @@ def test_a_template_of_one_pdf_reads_another(editor, tmp_path):
     editor.errors = [said for said in editor.errors if "inline style" not in said]
 
 
+def test_a_line_without_a_colon_divides_at_its_first_number(editor):
+    """Of a text without a colon that is clicked twice, the words before a number are the key."""
+    page = editor.page
+    line = words("Delivery note No. LS-2026-118", 72, 720, 12)
+    read(editor, "note.pdf", pdf([Sheet(line)]), "Read the text")
+    page.locator(".page img").wait_for(timeout=READ_MS)
+    for _ in range(2):
+        item(editor, "Delivery note").click()
+
+    expect(page.get_by_label("Text of the key")).to_have_value("Delivery note No.")
+    expect(page.get_by_role("group", name="New field")).to_contain_text("LS-2026-118")
+    editor.errors = [said for said in editor.errors if "inline style" not in said]
+
+
 def test_a_template_is_saved_and_opened(editor, tmp_path):
     """A saved template opens with all its members; another file is refused by name."""
     page = editor.page
