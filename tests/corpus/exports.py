@@ -234,6 +234,9 @@ EXPORTS = [
     _ok("LUIS, with a byte order mark", b"\xef\xbb\xbf" + _json(_LUIS, 4), "luis",
         warnings=_IGNORED),
     _ok("LUIS, in UTF-16", _json(_LUIS).decode().encode("utf-16"), "luis", warnings=_IGNORED),
+    _ok("Rasa, project", make_zip({
+        "data/nlu.yml": _YAML.encode(), "config.yml": b"pipeline: &all [a]\nother: *all\n",
+        "actions/actions.py": b"import os\n"}), "rasa"),
     _ok("Rasa, YAML in UTF-16", _YAML.encode("utf-16"), "rasa"),
     _ok("Azure CLU", _json(_CLU), "clu", warnings=_IGNORED),
     _ok("Azure CLU, older and indented", _json(_CLU_OLDER, 2), "clu"),

@@ -52,6 +52,11 @@ def find_yaml_export(source: ExportFile) -> ToolExport | None:
     return ToolExport(tool, documents)
 
 
+def has_utterances(text: str) -> bool:
+    """Return whether a YAML file of a Rasa project has utterances, and not rules or settings."""
+    return bool(_RASA.search(text))
+
+
 def parse_yaml(text: str, check: Callable[[], None]) -> list[Any]:
     """Parse the documents in a YAML text. They consist only of lists, dicts and texts.
 

@@ -1,4 +1,4 @@
-"""Exports that are zip archives: Dialogflow agents, Azure's custom text classification."""
+"""Exports that are zip archives: Dialogflow, Azure's custom text classification, Rasa projects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_CHARACTERS
-from chalicelib.domain.datasets.upload_format import CUSTOM_TEXT, DIALOGFLOW
+from chalicelib.domain.datasets.upload_format import CUSTOM_TEXT, DIALOGFLOW, RASA
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.zip_archive import (
     MemberProblem,
@@ -29,11 +29,16 @@ from chalicelib.formats.texts.tools.export import (
     text_of,
 )
 from chalicelib.formats.texts.tools.json_tools import JSON_TOOLS, is_usersays, parse_json
+from chalicelib.formats.texts.tools.yaml_tools import YAML_TOOLS, has_utterances, parse_yaml
 
 # All files of an archive together, unpacked.
 MAX_UNPACKED_BYTES = 100 * 1024 * 1024
 _MAX_FILE_BYTES = 25 * 1024 * 1024
 _NAME_AT = 30
+_YAML = (".yml", ".yaml")
+_IMAGES = (".png", ".jpg", ".jpeg")
+_FIRST_FILES = (b".json", b".txt", b".yml", b".yaml", b"/")
+_RASA = next(tool for tool in YAML_TOOLS if tool.kind == RASA)
 _CUSTOM = next(tool for tool in JSON_TOOLS if tool.kind == CUSTOM_TEXT)
 
 
@@ -42,7 +47,7 @@ def may_be_zip_export(head: bytes) -> bool:
     if not looks_like_zip(head) or len(head) < _NAME_AT:
         return False
     [length] = struct.unpack_from("<H", head, _NAME_AT - 4)
-    return head[_NAME_AT : _NAME_AT + length].endswith((b".json", b".txt", b"/"))
+    return head[_NAME_AT : _NAME_AT + length].endswith(_FIRST_FILES)
 
 
 def is_zip_export(file: BinaryIO) -> bool:
@@ -71,24 +76,28 @@ def find_zip_export(source: ExportFile) -> ToolExport | None:
 
 
 def _kind_of(archive: ZipArchive) -> str:
-    documents = [m.path for m in archive.members() if m.path.endswith(".json")]
+    paths = [member.path for member in archive.members()]
+    documents = [path for path in paths if path.endswith(".json")]
     if any("intents/" in path for path in documents):
         return DIALOGFLOW
-    texts = any(m.path.endswith(".txt") for m in archive.members())
-    return CUSTOM_TEXT if len(documents) == 1 and texts else ""
+    if len(documents) == 1 and any(path.endswith(".txt") for path in paths):
+        return CUSTOM_TEXT
+    # Archives of boxes have YAML next to images.
+    has_images = any(path.casefold().endswith(_IMAGES) for path in paths)
+    return RASA if not has_images and any(path.endswith(_YAML) for path in paths) else ""
 
 
 class _Files:
     """The files of an archive, whose total unpacked size is limited."""
 
     def __init__(self, archive: ZipArchive, source: ExportFile) -> None:
-        self._archive, self._check = archive, source.check
+        self._archive, self.check = archive, source.check
         self._left = MAX_UNPACKED_BYTES
         self.members = {member.path: member for member in archive.members()}
 
     def read(self, found: ZipMember) -> str:
         """Return the text of a file."""
-        self._check()
+        self.check()
         self._left -= found.entry.size_bytes
         if self._left < 0:
             raise ExportFault("its files unpack to more than 100 MB; export a part of it")
@@ -147,7 +156,14 @@ def _label_of(item: Any) -> str:
     return "|".join(several)
 
 
+def _read_project(files: _Files, entities: EntityCount) -> Iterator[Pair]:
+    for path, found in files.members.items():
+        if path.endswith(_YAML) and has_utterances(text := files.read(found)):
+            yield from _RASA.read(parse_yaml(text, files.check), entities)
+
+
 ZIP_TOOLS = (
     Tool(DIALOGFLOW, "Dialogflow", (), lambda _: True, _read_agent),
     Tool(CUSTOM_TEXT, _CUSTOM.name, (), lambda _: True, _read_documents),
+    Tool(RASA, _RASA.name, (), lambda _: True, _read_project),
 )
