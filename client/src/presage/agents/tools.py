@@ -181,7 +181,7 @@ class Tools:
     async def submit_feedback(
         self, text: str, label: str, model_id: ModelId
     ) -> answers.FeedbackAdded:
-        """Add a text with its correct label to the dataset of a text model."""
+        """Add a text with its correct label to a text model's data. Needs a key of scope `all`."""
         added = await self._client.language.feedback.add(model_id, text, label)
         return answers.FeedbackAdded(example_id=added.id, label=added.label.name)
 
