@@ -27,7 +27,7 @@ class Audit:
     log: Path | LogGroup
     """Source of the lines: a file, a folder, or a log group."""
     tolerance: int
-    """Largest difference between counter and log lines of one account that is not an error."""
+    """Largest accepted difference between the counter and the log lines of one account."""
 
 
 def compare(

@@ -126,7 +126,7 @@ class BackupFolder:
             return None
 
     def open_dump(self) -> Manifest | None:
-        """Prepare a dump, and return the manifest of the latest one; None without one.
+        """Prepare a dump, and return the manifest of the latest one; None if there is none.
 
         Pieces of an interrupted dump are deleted.
 

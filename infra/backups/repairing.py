@@ -49,7 +49,7 @@ def repair(
         keep_copy: called before anything in the folder changes.
 
     Returns:
-        A line for each loss; None if the backup is undamaged, which leaves it unchanged.
+        A line for each loss; None if the backup is undamaged. It then stays unchanged.
     """
     if folder.is_empty():
         return None
@@ -297,7 +297,7 @@ def _is_counted(
     sizes: Mapping[tuple[str, int], int],
     layouts: Mapping[tuple[str, int], ChunkLayout],
 ) -> bool:
-    """Return whether a dataset has all the examples that its row counts."""
+    """Return whether a dataset has as many examples as its row says."""
     for counts in load_counts(row.get("counts", {}).get("B")):
         if str(counts.label_id) not in labels:
             return False

@@ -32,10 +32,10 @@ _NAMES = re.compile(r'"(?:Ref|Fn::If)": \[?"(\w+)"|\$\{(\w+)\}')
 
 
 def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> None:
-    """Write into each function with an alias a digest of everything that its version depends on.
+    """Write a digest into each function that has an alias; a new digest makes a new version.
 
-    These are the function's code, its properties, and the values of the parameters that the
-    properties refer to.
+    The digest covers the function's code, the properties that are part of a version, and the
+    values of the parameters to which these properties refer.
 
     Args:
         template: template of a package, whose code is in the bucket under its digest; changed in

@@ -292,7 +292,7 @@ class Stack:
         raise DeployError("the change set is not ready after an hour; look into the console")
 
     def _wait(self, began: str, good: tuple[str, ...], stack_id: str | None = None) -> None:
-        """Show the stack's events until it is at rest; raise DeployError if it failed."""
+        """Show the stack's events until the operation ends; raise DeployError if it failed."""
         shown, cause = {began}, ""
         deadline = time.monotonic() + _MAX_SECONDS
         while time.monotonic() < deadline:

@@ -182,7 +182,7 @@ class Supervisor:
         self._welcome(settings)
 
     def _restore(self, settings: Settings) -> bool:
-        """Restore the data of the previous run, and save it from now on; return the success."""
+        """Restore the data of the previous run and start to save it; return False on failure."""
         options, folder = self._options, self._state.data
         if options.backend == MOTO and not (options.keeps_data and folder.exists()):
             archive_logs(self._state)

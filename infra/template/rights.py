@@ -1,8 +1,8 @@
-"""The role of each function, with minimal rights; a test compares these with its AWS calls.
+"""The role of each function. A test compares its rights with the AWS calls of the function.
 
 A resource is `table/NAME`, `table/NAME/index/INDEX`, `queue/NAME`, `objects/PREFIX` of the bucket,
-`objects/datasets/KIND` of all datasets, `bucket` or `secret`; its actions are those of its service.
-See: tests/policies
+`objects/datasets/KIND` of all datasets, `bucket` or `secret`; its actions are those of its AWS
+service. See: tests/policies
 """
 
 from __future__ import annotations

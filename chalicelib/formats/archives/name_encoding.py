@@ -35,7 +35,7 @@ class NameGuess:
     """A name that the code pages read differently; empty if nothing had to be guessed."""
 
     def describe(self) -> str:
-        """Return a phrase for messages: all code pages, each with the sample as it reads it."""
+        """Return a phrase for messages: each code page, and how the sample reads in it."""
         first, *others = (
             f"{name} ('{self.sample.decode(name, 'replace')[:40]}')" for name in self.encodings
         )

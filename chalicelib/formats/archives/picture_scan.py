@@ -73,7 +73,7 @@ _NO_BOX = "no box of this image was found; an image without objects is left out.
 
 @dataclass(frozen=True)
 class ImageRules:
-    """The dataset to which an archive is added, with the rules for its images."""
+    """The dataset to which an archive is added, and the rules for the archive's images."""
 
     type: str
     """Type of the dataset: image, image-multi-label or image-detection."""

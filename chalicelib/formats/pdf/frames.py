@@ -34,7 +34,7 @@ class OutOfTime(Exception):
 
 
 class ProcessorTime:
-    """A deadline in processor time of another process, which a busy machine does not shorten.
+    """A deadline in processor time of another process, so a busy machine does not shorten it.
 
     The elapsed time is limited, too, to MAX_SLOWDOWN times the allowed processor time.
     """

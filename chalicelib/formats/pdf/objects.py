@@ -230,7 +230,7 @@ class Covers:
         return _sides(places) if is_rectangle else None
 
     def _clipped(self, thing: Any, sides: Sides | None) -> Sides | None:
-        """Return the part of an object's rectangle inside its clip paths; None if it is unknown."""
+        """Return the part of an object's rectangle inside the clip paths; None if unknown."""
         clip = self._pdfium.FPDFPageObj_GetClipPath(thing)
         paths = self._pdfium.FPDFClipPath_CountPaths(clip) if clip else 0
         for path in range(min(_MAX_CLIPS, max(0, paths))):

@@ -40,7 +40,7 @@ class ObjectShape:
     label_keys: tuple[str, ...] = LABEL_KEYS
     """Members that may have the label. The first that an object has is used."""
     is_guessed: bool = False
-    """Whether the member of the text was chosen because it is the only other text."""
+    """Whether the member of the text has an unknown name, and is the only one with texts."""
     joined_keys: tuple[str, ...] = ()
     """Members whose texts are joined, if several are requested; otherwise empty."""
     read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(

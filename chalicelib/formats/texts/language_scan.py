@@ -313,7 +313,7 @@ def _outcomes(
 def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Preview:
     """Return the first rows, the sheets and the columns of a scanned file.
 
-    A failed scan is accepted only if it had recognised the format before it failed.
+    `decision` may come from a failed scan that had recognised the format before it failed.
     """
     reasons: dict[int, str | None] = {}
     for row in islice(_rows(file, rules, decision, lambda: None), PREVIEW_ROWS):

@@ -196,7 +196,7 @@ class TextTable:
 
 
 def _count_around(sample: list[list[str]]) -> int:
-    """Return the number of single-cell rows at a table's start and end; 0 if they are many."""
+    """Return the number of single-cell rows at a table's start and end; 0 if there are many."""
     ends = (takewhile(lambda cells: len(cells) < 2, rows) for rows in (sample, reversed(sample)))
     count = sum(len(list(found)) for found in ends)
     return count if count <= len(sample) * _MOST_AROUND else 0

@@ -77,7 +77,7 @@ class ReadSheet(NamedTuple):
     rows: BinaryIO
     """CSV in UTF-8. The row numbers are those of the sheet."""
     other_names: tuple[str, ...] = ()
-    """Names of other visible sheets, if the caller named none and several sheets have cells."""
+    """Names of the other visible sheets, if no sheet was requested and several have cells."""
     sheets: tuple[SheetSummary, ...] = ()
     """All visible sheets, if they were requested."""
     name: str = ""
@@ -103,7 +103,7 @@ def convert_sheet(
 
     Args:
         file: the workbook, seekable.
-        wanted: name or position (from 1) of the sheet; empty for the first visible sheet.
+        wanted: name or position (from 1) of the sheet; empty for the first visible one with cells.
         check: Called often; raises an error to stop.
         lists_all: Whether to list all visible sheets.
         keeps_kinds: Whether to return which cells are numbers or truth values.
@@ -233,7 +233,7 @@ def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
 
 
 def _check_cells(sheet: bytes) -> bool:
-    """Return whether a sheet has cells; refuse one whose last cell is too far away."""
+    """Return whether a sheet has cells; refuse one with too many rows times columns."""
     rows = columns = unplaced = 0
     for found in _CELL.finditer(sheet):
         place = _PLACE.search(found[1] or b"")

@@ -63,7 +63,7 @@ class Request:
         return self.method in ("POST", "PUT") and not is_exempt
 
     def arguments(self, token: str | None) -> dict[str, Any]:
-        """Return the arguments for `httpx.request`, with files at their beginning."""
+        """Return the arguments for `httpx.request`; each file is rewound to its beginning."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         if self.is_keyed:
             headers["Idempotency-Key"] = self.key

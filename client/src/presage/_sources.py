@@ -41,7 +41,7 @@ class Source:
     """Original width divided by the width that is sent."""
 
     def part(self) -> tuple[str, BinaryIO]:
-        """Return name and stream of the file as a form part of httpx, from its beginning."""
+        """Return the file's name and its stream, which is rewound, as a form part of httpx."""
         self.stream.seek(0)
         return self.name, self.stream
 

@@ -261,7 +261,7 @@ def _refuse(refused: Refused, start_response: Respond) -> Iterable[bytes]:
 def _refuse_signed(
     wrong: WrongSignature, environ: dict[str, Any], start_response: Respond
 ) -> Iterable[bytes]:
-    """Refuse a request in the form of its service, so that clients show code and message."""
+    """Refuse a request with an error in the format of its service, which clients can show."""
     if not environ.get("HTTP_X_AMZ_TARGET"):
         return _refuse(Refused(str(wrong), wrong.code), start_response)
     start_response("403 Forbidden", [("Content-Type", "application/x-amz-json-1.0")])

@@ -127,7 +127,7 @@ def _window(now: int) -> tuple[str, str]:
 
 
 def _canonical_request(environ: dict[str, Any], service: str, names: str) -> str:
-    """Return the text that a client signs, with the headers that it names."""
+    """Return the text that a client signs; `names` are the signed headers, joined by `;`."""
     signed = names.split(";")
     if "host" not in signed:
         raise WrongSignature("The Host header must be signed.", "AccessDenied")

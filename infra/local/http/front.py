@@ -163,9 +163,9 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def kind_of(self, request: Any) -> CallKind | None:
-        """Return the kind of a request; None if it never waits. Calls of one kind take turns.
+        """Return the kind of a request, of which a caller has a limit; None if there is no limit.
 
-        A call that itself waits for another host uses no processor, so it does not take turns.
+        A call that waits for another host uses no processor, so it has no limit.
         """
         match = self._routes.match(request.command, request.path)
         if match is None:

@@ -103,7 +103,7 @@ def parse_model(data: bytes) -> SentencePieceModel:
 
 
 def tokenizer_json(model: SentencePieceModel) -> str:
-    """Return a `tokenizer.json` that gives the same ids as the model, without begin and end."""
+    """Return a `tokenizer.json` that gives the same ids as the model, without begin and end ids."""
     # Entries such as `<s>` must never match a text. They get a leading NUL, which the encoder
     # removes from every text.
     vocabulary = [

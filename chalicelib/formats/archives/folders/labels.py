@@ -171,7 +171,7 @@ class FolderLabels:
         return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
 
     def _may_use_table(self, member: ZipMember) -> bool:
-        """Return whether an image's label may come from a table, because no folder gives it."""
+        """Return whether an image's label may come from a table, as no folder names it."""
         if member.problem or is_companion(member):
             return False
         folder = _path_of(member)

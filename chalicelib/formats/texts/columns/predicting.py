@@ -30,7 +30,7 @@ def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> in
 
     Args:
         texts: Texts of the table's first rows.
-        columns: For each candidate its values in the same rows.
+        columns: Values of each candidate column in the same rows.
     """
     if len(texts) < _FEWEST_ROWS or len(columns) > _MAX_COLUMNS:
         return None
@@ -55,7 +55,7 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better than guessing each half of the rows predicts the other half's values.
+    """Return how much better one half of the rows predicts the other's values than guessing does.
 
     Returns:
         The number of correct predictions minus that of always guessing the most frequent value: as

@@ -32,8 +32,8 @@ ENDED = ("SUCCEEDED", "FAILED")
 class Model(records.Model, Generic[ResultT_co], kw_only=True):
     """A model record with methods, such as `predict` and `retrain`.
 
-    The members below come from the latest training. Models in a list do not have them; `refresh`
-    fetches them.
+    The members from `learning_rate` to `train_stats` come from the latest training. Models in a
+    list do not have them; `refresh` fetches them.
     """
 
     learning_rate: float | None = None
