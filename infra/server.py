@@ -1,6 +1,6 @@
 """The command `presage-server` of the distribution with this name.
 
-It runs the commands of a clone of the project; only the default folders differ.
+It runs the same commands as in a clone of the project, but with other default folders.
 """
 
 from __future__ import annotations

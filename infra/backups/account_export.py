@@ -151,7 +151,7 @@ def _notes(writer: ExampleWriter, view: DatasetView, gaps: set[str]) -> Notes:
 
 
 def _export_model(container: Container, model: Model, place: Path) -> None:
-    """Write all files of a model; only its record if no training has succeeded."""
+    """Write all files of a model, or only its record if no training has succeeded."""
     place.mkdir(parents=True)
     write_json(place / "model.json", describe.model(model))
     if not model.version:

@@ -234,7 +234,7 @@ def upload_models(target: Target, catalogue: Catalogue, paths: dict[str, Path], 
 
 
 def _upload(target: Target, bucket: str, key: str, path: Path, say: Say) -> None:
-    """Upload a file unless it exists; large files in parts."""
+    """Upload a file unless the bucket has it. A large file is uploaded in parts."""
     s3 = target.client("s3")
     if is_there(partial(s3.head_object, Bucket=bucket, Key=key)):
         return

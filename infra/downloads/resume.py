@@ -154,7 +154,7 @@ def _copy(response: Any, output: Any, size: int | None, received: Received) -> b
 
 
 def _read(response: Any) -> bytes:
-    """Read the next bytes; raise ConnectionError for every network failure, a lost route too."""
+    """Read the next bytes; raise ConnectionError for any network failure, such as a lost route."""
     try:
         return bytes(response.read(_BLOCK_BYTES))
     except OSError as error:

@@ -137,7 +137,7 @@ class State:
 
 
 def _new_aws_keys() -> dict[str, str]:
-    """Return a random key pair as environment variables, as long as the keys of AWS."""
+    """Return a random key pair, with the lengths of AWS's keys, as environment variables."""
     made = secrets.token_hex(_KEY_ID_BYTES).upper(), secrets.token_hex(_SECRET_BYTES)
     return dict(zip(AWS_KEY_NAMES, made, strict=True))
 

@@ -1,4 +1,4 @@
-"""Assigns routes to functions by the first matching rule; without one, to the function `records`.
+"""Assigns each route to a function by the first matching rule; if none matches, to `records`.
 
 So a new route needs no entry here. A test finds routes that need an engine or a large disk but have
 no rule.

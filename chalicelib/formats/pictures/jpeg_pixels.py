@@ -1,6 +1,6 @@
 """Decodes a JPEG with Pillow, at the smallest scale that is large enough.
 
-Imported only when needed, because it imports Pillow.
+Other modules import this one only when they need it, because it imports Pillow.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Decodes a PNG in strips, so that memory holds only the result and a few strips.
 
-Imported only when needed, because it imports numpy and Pillow.
+Other modules import this one only when they need it, because it imports numpy and Pillow.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
         The template, with single spaces in its texts, and without repeated variations.
 
     Raises:
-        InvalidParameter: the text names the place (`keys[3].key.keyVariations`, counted from 0),
+        InvalidParameter: the error text says where (`keys[3].key.keyVariations`, counted from 0),
             what is wrong, the value and what to do.
     """
     fields = TemplateFields("", load_template(source), _TEMPLATE)

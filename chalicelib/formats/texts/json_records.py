@@ -132,7 +132,7 @@ def read_values(stream: TextIO) -> Iterator[object]:
         Decoded values. Numbers are texts, exactly as written.
 
     Raises:
-        InvalidUpload: the file is not JSON; the text names line and column.
+        InvalidUpload: the file is not JSON; the error text names line and column.
         CutValue: the file ends inside a value that is not the first.
     """
     window = _Window(stream)

@@ -132,7 +132,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
         """Log nothing: the services log their calls."""
 
     def log_error(self, format: str, *args: Any) -> None:
-        """Log an error, except that an idle connection was closed, because clients reconnect."""
+        """Log an error; ignore closed idle connections, because clients reconnect."""
         if not format.startswith(_IDLE):
             super().log_error(format, *args)
 

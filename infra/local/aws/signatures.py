@@ -36,7 +36,7 @@ _HASHED_BYTES = 16 * 1024 * 1024
 
 
 class WrongSignature(Exception):
-    """A request is not signed with the stack's key pair; the text says why."""
+    """A request is not signed with the stack's key pair; the error text says why."""
 
     def __init__(self, message: str, code: str = "SignatureDoesNotMatch") -> None:
         super().__init__(message)

@@ -9,14 +9,14 @@ LOOPBACK = "127.0.0.1"
 
 
 class CannotStart(Exception):
-    """The stack cannot start; the text says why and what to do."""
+    """The stack cannot start; the error text says why and what to do."""
 
 
 def bind(port: int, variable: str, host: str = LOOPBACK) -> socket.socket:
     """Bind a port of an address.
 
     Raises:
-        CannotStart: the port is in use; the text names the variable that sets another port.
+        CannotStart: the port is in use; the error text names the variable for another port.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)

@@ -69,7 +69,8 @@ class AsyncTemplates:
 
         Args:
             file: a folder or zip archive of at most 20 documents, with a file `values.json`:
-                `[{"file": "one.pdf", "values": {"invoice_number": "17"}}]`; also a URL or bytes.
+                `[{"file": "one.pdf", "values": {"invoice_number": "17"}}]`; or the URL or bytes of
+                such an archive.
             progress: whether to show a progress bar; None shows it on a terminal.
 
         Raises:
