@@ -37,7 +37,7 @@ SPLIT_GAP = 1.0
 _BASELINE = 0.2
 # A wider gap separates words if the characters do not follow each other in the file.
 _WORD_GAP = 0.2
-# The same for text objects that do follow each other, even if the PDF has no space there.
+# A wider gap separates words even if the characters follow each other and no space is between.
 _OPEN_GAP = 0.5
 # A wider gap ends a line even between letters of a word with wide letter spacing.
 _LETTER_GAP = 2.0

@@ -47,7 +47,7 @@ class FairDispatcher(ThreadedTaskDispatcher):
     A single active caller can use all threads.
 
     Args:
-        kind_of: returns the kind of a request; None if it never waits.
+        kind_of: returns the kind of a request; None for a request that never waits.
     """
 
     def __init__(self, kind_of: Callable[[Any], CallKind | None]) -> None:

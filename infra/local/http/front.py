@@ -163,7 +163,7 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def kind_of(self, request: Any) -> CallKind | None:
-        """Return the kind of a request, of which a caller has a limit; None if there is no limit.
+        """Return the kind of a request, by which a caller's calls are limited; None for no limit.
 
         A call that waits for another host uses no processor, so it has no limit.
         """

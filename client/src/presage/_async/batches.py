@@ -91,7 +91,7 @@ class AsyncBatch(records.Batch):
 
 
 class AsyncBatchMaker:
-    """Creates batches of one kind."""
+    """Base of the classes whose `create` methods send files and return batches."""
 
     def __init__(self, family: AsyncFamilyBase, name: str = "batches") -> None:
         self._family = family
@@ -117,7 +117,7 @@ class AsyncBatchMaker:
 
 
 class AsyncBatchList(AsyncBatchMaker):
-    """The calls that both families have for batches."""
+    """The calls for batches that both families, language and vision, have."""
 
     async def get(self, batch_id: str) -> AsyncBatch:
         """Fetch the state of a batch and the URL of its result."""

@@ -92,7 +92,7 @@ class Batch(records.Batch):
 
 
 class BatchMaker:
-    """Creates batches of one kind."""
+    """Base of the classes whose `create` methods send files and return batches."""
 
     def __init__(self, family: FamilyBase, name: str = "batches") -> None:
         self._family = family
@@ -118,7 +118,7 @@ class BatchMaker:
 
 
 class BatchList(BatchMaker):
-    """The calls that both families have for batches."""
+    """The calls for batches that both families, language and vision, have."""
 
     def get(self, batch_id: str) -> Batch:
         """Fetch the state of a batch and the URL of its result."""

@@ -38,12 +38,12 @@ def use_profile(name: str | None) -> None:
 
 
 def families(service: Presage) -> tuple[Family, Family]:
-    """Return both families, in the order in which ids are searched."""
+    """Return the families language and vision, in the order in which ids are searched."""
     return service.language, service.vision
 
 
 def find_dataset(service: Presage, dataset_id: int) -> Dataset:
-    """Return a dataset of either family."""
+    """Return a dataset by its id, from the family that has the id."""
     # An id does not show its family, so both are searched.
     language, vision = families(service)
     try:
