@@ -46,7 +46,7 @@ class Target:
     stage: str
     """Name of the stage, such as `prod`."""
     region: str | None
-    """AWS region; None: the region of the AWS configuration."""
+    """AWS region; None for the region of the AWS configuration."""
     endpoint_url: str | None = None
     """Endpoint of an emulated AWS."""
 

@@ -20,7 +20,7 @@ _NICENESS = 15  # the service and its workers come first
 
 
 def run(settings: Settings, say: Callable[[str], None]) -> None:
-    """Install the encoders of the accurate profile, unless the settings choose the fast one."""
+    """Install the encoders of the accurate profile, unless the settings choose the fast profile."""
     folder = Path(settings.model_dir)
     missing_models = missing(folder, ACCURATE) if settings.text_profile == ACCURATE_PROFILE else []
     if not missing_models:

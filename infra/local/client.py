@@ -72,7 +72,7 @@ class Service:
         seconds: float,
         report: Callable[[dict[str, Any]], object] = lambda _: None,
     ) -> dict[str, Any]:
-        """Read a record until it is final, for as long as it makes progress.
+        """Read a record repeatedly, until it is final or makes no more progress.
 
         Args:
             path: path of the record.

@@ -85,7 +85,7 @@ class Options:
     keeps_data: bool
     """Whether data is restored at the start and saved while the stack runs."""
     repairs_data: bool
-    """Whether damaged saved data is repaired first."""
+    """Whether damaged saved data is repaired before it is restored."""
     is_offline: bool
     """Whether connections to other machines are refused."""
     has_gateway_limits: bool

@@ -82,7 +82,7 @@ class SnapshotSaver:
         Args:
             settings: settings of the stack.
             folder: the backup folder.
-            state: shared memory from which other processes read up to when the data is saved.
+            state: shared memory with the time up to which the data is saved, for other processes.
             say: called with lines for the user.
         """
         self._settings = settings

@@ -343,7 +343,7 @@ def _without_types(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a statement that are evaluated at import; methods of classes are not."""
+    """Yield the parts of a statement that are evaluated at import; leave out methods."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()

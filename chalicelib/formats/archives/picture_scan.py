@@ -145,7 +145,7 @@ def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
 
     Args:
         file: The zip archive, seekable; stays open.
-        rules: The dataset to which the archive is added.
+        rules: The rules of the dataset to which the archive is added.
         sink: Receives the accepted images.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Reads a PDF page by page in a child process. Its answers are checked like any input."""
+"""Reads a PDF page by page in a child process, whose answers are checked like any input."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ def excess_of(text: bytes) -> str:
     """Return which limit a JSON body exceeds, as a phrase for an error; "" for none.
 
     Args:
-        text: JSON in UTF-8. Values are estimated, and may be overcounted by one for each array and
-            object.
+        text: JSON in UTF-8. The number of values is estimated; it may be too high by one for each
+            array and object.
     """
     if is_too_deep(text):
         return f"is nested too deeply, in more than {MAX_DEPTH} arrays and objects."

@@ -88,15 +88,15 @@ class TextScan(UploadScan):
     merges: LabelMerges | None = None
     """Finds labels with equal first 180 characters; None if the file needs no such check."""
     marks: Mapping[str, int] | None = None
-    """Number of rows of each label that may mean a missing value; None if no label does."""
+    """For each label that may mean a missing value, the number of its rows; None if none may."""
     totals: frozenset[int] = frozenset()
-    """Numbers of the rows below the table that are totals and not examples."""
+    """Row numbers of the totals below the table, which are not examples."""
     last_rows: deque[TextRow] = field(default_factory=lambda: deque(maxlen=MAX_TOTALS + 1))
     """The last rows that were accepted."""
     missing: int = 0
     """Number of rows rejected because their label stands for a missing value."""
     missing_texts: Counter[str] = field(default_factory=Counter)
-    """Number of accepted rows of each text that may stand for a missing value."""
+    """For each text that may stand for a missing value, the number of accepted rows with it."""
     cut: int = 0
     """Number of texts with more words than models read."""
 
@@ -111,7 +111,7 @@ def scan(
 
     Args:
         file: seekable, read from its start.
-        rules: the dataset to which the file is added.
+        rules: the rules of the dataset to which the file is added.
         begin: Called with the result before the first row is read. So the caller has its counts
             even if the scan fails.
         check: Called often; raises an error to stop.

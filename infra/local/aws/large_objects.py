@@ -165,7 +165,7 @@ def _clear_conditions(environ: dict[str, Any], key: FakeKey | None) -> None:
 
 
 def _is_range(text: str) -> bool:
-    """Return whether a text is one range of bytes; one that ends before its start is not."""
+    """Return whether a text is one range of bytes that does not end before its start."""
     found = _ONE_RANGE.fullmatch(text)
     if found is None:
         return False

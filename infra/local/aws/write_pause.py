@@ -69,7 +69,7 @@ class WritePause:
                 self._changed.notify_all()
 
     def close(self) -> str | None:
-        """Close the gate, wait for running calls, return the pause's token; None on failure."""
+        """Close the gate and wait for running calls; return the pause's token, None on failure."""
         deadline = time.monotonic() + ENTER_SECONDS
         with self._changed:
             if self._is_closed():

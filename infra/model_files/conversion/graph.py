@@ -68,5 +68,5 @@ class Graph:
 
 
 def tensor(name: str, kind: int, shape: Sequence[int | str]) -> onnx.ValueInfoProto:
-    """Describe an input or output; sizes that vary have names."""
+    """Describe an input or output. A size that varies is given as a name."""
     return helper.make_tensor_value_info(name, kind, list(shape))
