@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Move waiting modules whose imports are written to a new group with unique names."""
+        """Take from `waiting` the modules whose imports are written, unless names conflict."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:

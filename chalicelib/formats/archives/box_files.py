@@ -42,7 +42,7 @@ def is_annotations(member: ZipMember) -> bool:
 
 
 def is_companion(member: ZipMember) -> bool:
-    """Return whether a file has the suffix of a text file, such as annotations or class lists."""
+    """Return whether a file has a suffix that annotation files or class lists may have."""
     return suffix_of(member) in _TEXT_SUFFIXES
 
 

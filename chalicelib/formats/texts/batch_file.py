@@ -134,7 +134,7 @@ class _KeptCells:
         self._kinds = kinds
 
     def next_kinds(self) -> bytes:
-        """Return the kinds of the cells in the next row. It must be called once per row."""
+        """Return the kinds of the cells in the next row. Call this once per row, in order."""
         return self._kinds.readline() if self._kinds else b""
 
     def add(self, row: int, cells: list[str], kinds: bytes) -> list[Cell]:

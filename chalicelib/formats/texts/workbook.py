@@ -1,7 +1,7 @@
 """Converts a sheet of an .xlsx workbook to CSV, row by row.
 
 A workbook is a zip archive. A small one can unpack to gigabytes, or have a cell in the far corner
-of the sheet. So its parts are unpacked within limits and checked first, and the library (openpyxl)
+of the sheet. So its parts are unpacked within limits and checked first, and the library (calamine)
 reads a new archive of only these parts.
 """
 

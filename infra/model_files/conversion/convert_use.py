@@ -119,7 +119,7 @@ def build_graph(weights: Weights) -> onnx.ModelProto:
     """Build the encoder's graph.
 
     Inputs are `rows`, uint8 (tokens, 512), the rows of one text in the table, and `chunks`, int64
-    (tokens,), id modulo 17. The output is `vector`, float32 (1, 512), of length 1.
+    (tokens,), each id modulo 17. The output is `vector`, float32 (1, 512), of length 1.
     """
     graph = Graph()
     tokens = _add_tokens(graph, weights)

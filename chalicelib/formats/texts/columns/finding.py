@@ -197,8 +197,8 @@ class ColumnFinder:
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip further header rows below the header, which survey tools write.
 
-        They have no number, date or address in columns where all other rows have one, or
-        identifiers that number the columns, such as QID1, QID2.
+        Such rows lack the number, date or address that all other rows have in a column, or they
+        have identifiers that number the columns, such as QID1, QID2.
         """
         are_numbers = are_numbered(*names)
         # A column behind the last name has no profile.
