@@ -80,7 +80,7 @@ def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Art
     """Read an archive written by `dump`.
 
     Args:
-        data: the bytes.
+        data: bytes of the archive.
         kind: the kind that is expected.
         version: the version that is expected.
         oldest: the oldest version that is accepted; None accepts only `version`.
@@ -110,7 +110,7 @@ def read(
     """Read an archive written by `dump`, and build a model from it.
 
     Args:
-        data: the bytes.
+        data: bytes of the archive.
         kind: the kind that is expected.
         version: the version that is expected.
         build: builds the model; may raise KeyError or TypeError for a missing or wrong part.

@@ -45,7 +45,7 @@ def write_image_graph(parts: Artifact, folder: Callable[[str], Path]) -> JoinedG
 
     Args:
         parts: header and arrays of the model.
-        folder: returns the folder of a backbone's files, given its name.
+        folder: returns the folder of a backbone's files, given the backbone's name.
     """
     graph, arrays = JoinedGraph(), parts.arrays
     content = map_file(folder(LITE2) / "model.onnx")
@@ -75,7 +75,7 @@ def write_multi_label_graph(parts: Artifact, folder: Callable[[str], Path]) -> J
 
     Args:
         parts: header and arrays of the model.
-        folder: returns the folder of a backbone's files, given its name.
+        folder: returns the folder of a backbone's files, given the backbone's name.
     """
     graph, arrays = JoinedGraph(), parts.arrays
     block = BLOCK_NAMES.index(parts.header["features"])

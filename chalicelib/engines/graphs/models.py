@@ -51,7 +51,7 @@ def write_graph(model_type: str, head: bytes, folder: Callable[[str], Path]) -> 
     Args:
         model_type: type of a model for which `graph_obstacle` returns None.
         head: bytes of the model's artifact.
-        folder: returns the folder of a network's files, given its name.
+        folder: returns the folder of a network's files, given the network's name.
 
     Raises:
         ValueError: a network's files are damaged.

@@ -32,7 +32,7 @@ class SourceNode:
         self.outputs: list[str] = []
         self.kind = ""
         self.rest: list[Field] = []
-        """All fields but names."""
+        """All fields except the names of the node, its inputs and its outputs."""
         for field in read_fields(message):
             if field.number == _NODE_INPUT:
                 self.inputs.append(field.text)
@@ -55,7 +55,7 @@ class SourceGraph:
         """
         self.opset = 0
         self.domains: dict[str, int] = {}
-        """Version of each further set of operators."""
+        """Version of each operator set in addition to the standard one, by name."""
         self.constants: dict[str, memoryview] = {}
         """Tensors by name."""
         self.values: dict[str, memoryview] = {}

@@ -36,7 +36,7 @@ def write_text_graph(parameters: TextParameters, folder: Callable[[str], Path]) 
 
     Args:
         parameters: the model.
-        folder: returns the folder of an encoder's files, given its name.
+        folder: returns the folder of an encoder's files, given the encoder's name.
     """
     graph = JoinedGraph()
     names = [use.name for use in parameters.encoders]
@@ -78,7 +78,7 @@ def _encode(graph: JoinedGraph, name: str, folder: Path, is_one_of_several: bool
 
 
 class TextHead:
-    """Adds the nodes after the encoders."""
+    """Adds the nodes that compute a prediction from the vectors of the encoders."""
 
     def __init__(self, graph: JoinedGraph, parameters: TextParameters) -> None:
         self._graph = graph

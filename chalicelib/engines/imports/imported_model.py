@@ -134,7 +134,7 @@ def compare_golden(
 ) -> float:
     """Compare the head's predictions with those of the exporter; return the largest difference.
 
-    The difference is that of the probabilities, 0 to 1.
+    Differences are measured between probabilities, 0 to 1.
 
     Args:
         head: the loaded head.

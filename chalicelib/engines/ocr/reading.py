@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
     _Reading = tuple[int, Pixels, Sequence[TextLine], Unrolling | None]
-    """Number of quarter turns, rotated raster, lines found in it, and how it was straightened."""
+    """Number of quarter turns, rotated raster, its lines, and the mapping that straightened it."""
 
 # Mean probability from which a page is certainly not upside down.
 _CERTAIN = 0.9
@@ -50,7 +50,7 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
     """Read the text of a page.
 
     Args:
-        page: with pixels, a text layer, or both.
+        page: the page, which has pixels, a text layer, or both.
         engine: engine for pages without a text layer.
         check: called between steps.
 

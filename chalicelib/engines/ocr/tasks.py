@@ -47,7 +47,7 @@ def find_items(
     """Find the items of the requested task on a page.
 
     Args:
-        page: page; with pixels if tables are requested.
+        page: the page, which must have pixels if tables are requested.
         request: request with the task and the form template.
         tools: the networks.
         check: called regularly; raises to stop.
@@ -79,7 +79,7 @@ def lay_out(
     """Return the reading order of the items of the task `text`, and the blocks of the page.
 
     Args:
-        page: page of the items; with pixels if tables are written.
+        page: page of the items, which must have pixels if tables are written.
         items: result of `find_items`.
         request: request; its layout, output and roles decide what is computed.
         tools: the networks.

@@ -28,7 +28,7 @@ class Samples:
     """Samples from several parts of a ranking, with the model's judgements."""
 
     parts: Ints
-    """Number of the ranking's part that contains each sample, int, shape (samples,)."""
+    """Index of the ranking's part that contains each sample, int, shape (samples,)."""
     rows: Ints
     """Index of each sample among the judged samples of its part, int, shape (samples,)."""
     uncertainties: Singles

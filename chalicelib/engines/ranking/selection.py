@@ -86,7 +86,7 @@ class _Field:
         self._is_free: Bools = np.ones(len(vectors), bool)
         self._is_exact: Bools = np.ones(len(vectors), bool)
         self.gains: Singles = np.empty(len(vectors), np.float32)
-        """What each sample settles at most, and exactly where it is the best."""
+        """Upper bound of each sample's gain; the gain itself where `_is_exact` is True."""
         for first in range(0, len(vectors), _BLOCK):
             self._measure(np.arange(first, min(first + _BLOCK, len(vectors))))
 

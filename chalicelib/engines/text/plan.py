@@ -39,7 +39,7 @@ class FitPlan:
     """Features of the examples, sorted for the training."""
     labels: int
     folds: tuple[int, ...]
-    """Numbers of the folds to hold out."""
+    """Indexes of the folds to hold out."""
     arithmetic: Arithmetic
     scaling: Scaling
     duplicates: Duplicates

@@ -54,7 +54,7 @@ class _Withheld(NamedTuple):
     texts.
     """
     rows: Ints
-    """Row number of each withheld text in the layout, int, shape (n,)."""
+    """Index of the row of each withheld text in the layout, int, shape (n,)."""
     is_foreign: Bools
     """Whether the whole label of each text was withheld, not just its cluster, bool, shape (n,)."""
 

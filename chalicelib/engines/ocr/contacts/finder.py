@@ -92,7 +92,7 @@ def find_exact(
 
 
 def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, CardPiece | None]:
-    """Tag a number by the label left of it or above it; return contact and label, if any."""
+    """Tag a number by the label left of or above it; return the contact, and the label or None."""
     mark = _label_of(found.pieces[0], marks)
     tag = labels.label_tag(mark.text) if mark is not None else None
     if mark is None or tag is None:

@@ -17,14 +17,14 @@ class CardPiece(LineSegment):
     """A run of characters of one text line, with at least one visible character."""
 
     number: int
-    """Number of the line on the page."""
+    """Index of the line on the page."""
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
     @property
     def order(self) -> tuple[int, int]:
-        """Return the number of the line, and the index of the first character in it."""
+        """Return the index of the line, and of the piece's first character in the line."""
         return self.number, self.start
 
     def cut(self, start: int, end: int) -> CardPiece | None:

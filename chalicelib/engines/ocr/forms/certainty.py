@@ -31,7 +31,7 @@ INPUTS = (
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What is printed around a value."""
+    """The text around a value, as evidence for its probability."""
 
     rivalry: float = 0.0
     """Score of the best competing candidate divided by that of the chosen one, 0 to about 1."""
@@ -57,7 +57,7 @@ class Evidence:
     """The facts about a value from which its probability is computed."""
 
     surroundings: Surroundings
-    """What is printed around the value."""
+    """The text around the value."""
     misread: float
     """Expected number of misread characters in the value."""
     characters: int
@@ -91,7 +91,7 @@ class Evidence:
 
 
 class Emptiness(StrEnum):
-    """What is next to a key that has no value."""
+    """Kinds of keys without a value, by the text next to the key."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"
@@ -120,7 +120,7 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
     weights: dict[str, float]
     """Weight of each of `INPUTS`."""
     empty: dict[Emptiness, float]
-    """For each case: how often a key without a found value really has none, 0 to 1."""
+    """By kind of key without a found value: fraction that really has none, 0 to 1."""
 
 
 @cache

@@ -178,7 +178,7 @@ def _text(cells: Sequence[Cell]) -> str:
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return the template's header cell that matches all header texts or one of them, or None."""
+    """Return the template's header cell that matches the joined texts or one text, or None."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 

@@ -65,7 +65,7 @@ class PageRules:
         return cls(find_rulings(gray, text, text_height))
 
     def between_lines(self, upper: Rect, lower: Rect) -> bool | None:
-        """Return whether a horizontal line separates two texts; None if the lines are unknown.
+        """Return whether a horizontal ruled line separates two texts; None if these are unknown.
 
         Underlines, which are not longer than the text, do not count.
         """
@@ -88,7 +88,7 @@ class PageRules:
         return bool(found.any())
 
     def between_columns(self, left: Rect, right: Rect) -> bool | None:
-        """Return whether a vertical line separates two texts; None if lines are unknown."""
+        """Return whether a vertical ruled line separates two texts; None if these are unknown."""
         if not self.is_known:
             return None
         slack = settings.IN_RULE_HEIGHTS * min(left.height, right.height)
@@ -116,7 +116,7 @@ class PageRules:
         )
 
     def divided(self, segments: Iterable[LineSegment]) -> tuple[LineSegment, ...]:
-        """Split segments at the vertical lines that cross them, so that each is in one box.
+        """Split segments at the vertical ruled lines that cross them, so that each is in one box.
 
         A vertical line is ignored everywhere if it crosses a word of any segment: it is then a
         fold or the edge of a shaded area.
@@ -137,7 +137,7 @@ class PageRules:
         )
 
     def _crossed(self, segment: LineSegment) -> tuple[Indices, Doubles]:
-        """Return the indexes of vertical lines that cross a text, and the x range of each word.
+        """Return indexes of vertical ruled lines that cross a text, and the x range of each word.
 
         Ticks between one-character boxes, which are shorter than the text height, do not count.
         """
@@ -155,14 +155,14 @@ class PageRules:
 
 
 def _hits(places: Doubles, words: Doubles, height: float) -> Bools:
-    """Return for each vertical line whether it crosses a word."""
+    """Return for each vertical ruled line whether it crosses a word."""
     slack = settings.IN_RULE_HEIGHTS * height
     inside = (places[:, None] > words[:, 0] + slack) & (places[:, None] < words[:, 1] - slack)
     return np.asarray(inside.any(axis=1))
 
 
 def _cut_at(segment: LineSegment, places: Doubles, words: Doubles) -> Iterator[LineSegment]:
-    """Yield the parts of a text between vertical lines, whose x are in `places`."""
+    """Yield the parts of a text between vertical ruled lines at the x positions `places`."""
     if not len(places):
         yield segment
         return
@@ -187,7 +187,7 @@ def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
 
 
 def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
-    """Join lines at the same position that touch or overlap each other."""
+    """Join ruled lines at the same position that touch or overlap each other."""
     last: Ruling | None = None
     for piece in sorted(pieces, key=lambda each: (round(each.position), each.start)):
         if last is None:
@@ -211,7 +211,7 @@ def _as_array(rulings: Iterable[Ruling]) -> Doubles:
 
 
 def _crossing(lines: Doubles, place: float) -> Doubles:
-    """Return the positions of lines whose extent includes a given position."""
+    """Return the positions of ruled lines whose extent includes a given position."""
     position, start, end = lines
     return np.asarray(position[(start <= place) & (end >= place)])
 

@@ -53,11 +53,11 @@ class _Row:
     """A row of digits in one-character boxes."""
 
     lines: tuple[int, ...]
-    """Numbers of the lines with the digits."""
+    """Indexes of the lines that contain the digits."""
     digits: tuple[str, ...]
     """Digits as read, from left to right."""
     places: tuple[int, ...]
-    """Number of the box of each digit, counted from the first digit's box."""
+    """Position of each digit's box in the row; the first digit's box has position 0."""
     begin: float
     """Horizontal middle of the first box, in pixels."""
     pitch: float
@@ -70,7 +70,7 @@ class _Row:
     """Height of a digit, in pixels."""
 
     def cell(self, place: int, width: float) -> Rect:
-        """Return the middle part of box number `place`; `width` is a fraction of the box."""
+        """Return the middle of the box at position `place`; `width` is a fraction of the box."""
         x = self.begin + place * self.pitch
         y = self.middle + self.slope * (x - self.begin)
         half = width * self.pitch / 2
@@ -171,7 +171,7 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
 
 
 def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
-    """Return the number of each digit's box, the middle of the first box, and the box distance.
+    """Return the position of each digit's box, the first box's middle, and the box distance.
 
     None if the digits are not at equal distances.
     """
@@ -220,7 +220,7 @@ def _read_whole(
 
 
 def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
-    """Return the numbers of the boxes that contain a digit or ink.
+    """Return the positions of the boxes that contain a digit or ink.
 
     Beyond the first and last digit, only boxes up to the first empty one are returned.
     """
@@ -255,10 +255,10 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 
 
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
-    """Return, for each digit of a text, the number of its box among the boxes `order`.
+    """Return the position of each digit's box in the row, chosen from the positions `order`.
 
     Boxes at the ends may have no digit, because ticks and stains look like digits. Return an empty
-    sequence if the text contradicts the digits that are already `known`, by box number.
+    sequence if the text contradicts the digits that are already `known`, by position.
     """
     if not text.isdecimal():
         return ()

@@ -1,7 +1,7 @@
 """Finds the tables of a page.
 
 Tables with ruled cells are found by ruled lines that cross. Other tables are searched between
-horizontal lines of the same width, and where text is aligned in columns. A network may propose
+horizontal ruled lines of one width, and where text is aligned in columns. A network may propose
 further structures for them. The most likely of all proposed structures is used.
 """
 
@@ -251,7 +251,7 @@ def _outside(pieces: Sequence[TextLine], found: Sequence[FilledGrid]) -> list[Te
 
 
 def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
-    """Return whether a horizontal line is part of a table that was found."""
+    """Return whether a horizontal ruled line is part of a table that was found."""
     middle = (rule.start + rule.end) / 2
     return any(
         filled.grid.box.min_x <= middle <= filled.grid.box.max_x

@@ -25,9 +25,9 @@ class Lattice:
     """Ruled lines that cross each other, directly or through other lines."""
 
     horizontal: tuple[Ruling, ...]
-    """Horizontal lines, at least two."""
+    """Horizontal ruled lines, at least two."""
     vertical: tuple[Ruling, ...]
-    """Vertical lines, at least two."""
+    """Vertical ruled lines, at least two."""
     text_height: float
     """The usual height of a line of text, in pixels."""
 
@@ -56,7 +56,7 @@ def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
 
 
 def _crossing(rulings: Rulings, slack: float) -> Bools:
-    """Return which horizontal and vertical lines cross, shape (horizontal, vertical)."""
+    """Return which horizontal and vertical ruled lines cross, shape (horizontal, vertical)."""
     flat = np.array([(r.position, r.start, r.end) for r in rulings.horizontal]).reshape(-1, 3)
     tall = np.array([(r.position, r.start, r.end) for r in rulings.vertical]).reshape(-1, 3)
     y, left, right = (flat[:, [k]] for k in range(3))
@@ -100,7 +100,7 @@ def lattice_grid(lattice: Lattice) -> TableGrid | None:
 
 
 def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
-    """Return the positions of lines; lines close together become one, at their mean."""
+    """Return the positions of ruled lines; lines close together become one, at their mean."""
     groups: list[list[Ruling]] = []
     for ruling in sorted(rulings, key=lambda ruling: ruling.position):
         last = groups[-1][-1] if groups else None
@@ -120,7 +120,7 @@ def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
 def _add_outer_boundary(
     edges: list[float], across: Sequence[Ruling], text_height: float
 ) -> list[float]:
-    """Add an outer boundary where most lines in the other direction end.
+    """Add an outer boundary where most ruled lines in the other direction end.
 
     Some tables have no borders at their sides.
     """
@@ -139,7 +139,7 @@ def _borders(
     """Return a mask of the drawn borders, shape (inner boundaries, cells along a boundary).
 
     Args:
-        rulings: lines along the boundaries.
+        rulings: ruled lines along the boundaries.
         edges: positions of the boundaries, including the outer ones.
         sides: positions of the boundaries in the other direction.
         text_height: usual text height, in pixels.

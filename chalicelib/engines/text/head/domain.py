@@ -1,7 +1,7 @@
 """Distinguishes texts of a model's domain from other texts.
 
 Background texts are out-of-domain examples that ship with Presage. This module computes two
-signals. One is the cosine to the nearest training text. The other is the distance from a linear
+numbers per text (signals): the cosine to the nearest training text, and the distance from a linear
 boundary between training and background texts. Products are exact, so that results do not depend
 on threads or BLAS kernels.
 """

@@ -62,7 +62,7 @@ class DomainScale:
         Args:
             support: logit of each predicted label divided by the temperature, float64, shape
                 (texts,).
-            evidence: signals of `Domain.evidence`, float64, shape (texts, 2).
+            evidence: result of `Domain.evidence`, float64, shape (texts, 2).
             answers: indexes of the predicted labels, int, shape (texts,).
 
         Returns:
@@ -103,7 +103,7 @@ def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -
 
     Args:
         support: logit of each predicted label divided by the temperature, float64, shape (texts,).
-        evidence: signals of `Domain.evidence`, float64, shape (texts, 2).
+        evidence: result of `Domain.evidence`, float64, shape (texts, 2).
         answers: indexes of the predicted labels, int, shape (texts,).
         labels: number of labels.
     """

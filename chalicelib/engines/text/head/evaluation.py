@@ -45,10 +45,10 @@ class SplitEvaluator:
     """Rejects out-of-domain texts; None if `threshold` is used instead."""
     # Computed once, because no epoch changes them.
     evidence: Mapping[int, Doubles] = field(default_factory=dict)
-    """Signals of `Domain.evidence`, by `id(batch)`, float64, shape (examples, 2)."""
+    """Result of `Domain.evidence`, by `id()` of the batch, float64, shape (examples, 2)."""
     nearness_weight: float = 0.0
     nearness: Mapping[int, Singles] = field(default_factory=dict)
-    """Cosine to the nearest text of each label, by `id(batch)`, shape (examples, labels)."""
+    """Cosine to the nearest text of each label, by `id()` of the batch, (examples, labels)."""
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Return the metrics of a head."""
@@ -113,7 +113,7 @@ class SplitEvaluator:
         Args:
             logits: logits, with the nearest texts if the model uses them.
             alone: logits of the head alone.
-            evidence: signals of `Domain.evidence`; None without a rejector.
+            evidence: result of `Domain.evidence`; None without a rejector.
         """
         shares = probabilities(logits, self.temperature)
         if not self.may_reject:

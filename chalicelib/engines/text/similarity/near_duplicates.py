@@ -27,7 +27,7 @@ _STEPS = 2.0**13
 def group_near_duplicates(
     digests: Sequence[bytes], labels: Ints, features_of: Callable[[Ints], Floats]
 ) -> Ints:
-    """Return the number of each example's group, int, shape (examples,).
+    """Return a group number for each example, equal for near-duplicates, int, (examples,).
 
     Labels with more than 6,000 different texts are searched in buckets, which finds most
     near-duplicates, but not all.

@@ -50,7 +50,7 @@ class TrainingVectors:
         self._weights: Doubles | None = None
         self._of_base: Singles | None = None
         self.reading = WindowReading()
-        """How the model reads long texts; complete after the first call of `of_texts`."""
+        """Method of encoding long texts; complete after the first call of `of_texts`."""
 
     def of_texts(self, name: str) -> Singles:
         """Return the vectors of all texts by the encoder `name`, float32, shape (texts, dims)."""

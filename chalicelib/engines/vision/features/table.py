@@ -34,11 +34,11 @@ class Rows:
         self.views: Ints = np.array(
             [min(most, reader.views(place)) for place in range(pictures)], np.int64
         )
-        """Views of every image, int, shape (images,)."""
+        """Number of views of every image, int, shape (images,)."""
         self.first: Ints = np.cumsum(self.views) - self.views
-        """Row of view 0 of every image, int, shape (images,)."""
+        """Index of the row of every image's view 0, int, shape (images,)."""
         self.places: Ints = np.repeat(np.arange(pictures), self.views)
-        """Image of every row, int, shape (rows,)."""
+        """Index of the image of every row, int, shape (rows,)."""
 
     def raw(self, rows: Ints) -> Halves:
         """Return the raw features of the given rows, int, (n,), as float16, (n, dims).

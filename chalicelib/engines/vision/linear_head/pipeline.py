@@ -94,7 +94,7 @@ class HeadTask:
     """A head to fit: images to train on, images to predict, and the penalty to use."""
 
     purpose: str
-    """What the head is fitted for.
+    """Purpose of the head.
 
     `choice`: to choose the penalty. `split`: for the metrics, on the training part of the split.
     `fold`: for out-of-fold predictions. `final`: for the finished model, on all images.
@@ -152,7 +152,7 @@ class HeadPipeline:
         self._table: FeatureTable | None = None
         self._fit: LinearFit | None = None
         self.transform: Transform | None = None
-        """None until it is estimated."""
+        """Transformation of raw features; None until it is fitted."""
 
     @property
     def fit(self) -> LinearFit:

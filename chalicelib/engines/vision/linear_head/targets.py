@@ -28,9 +28,9 @@ class ImageTargets:
         self.present: Ints = np.unique(table[:, 1])
         """Indexes of the labels that occur, ascending, int, shape (labels,)."""
         self.places: Ints = table[:, 0]
-        """Image of every pair of image and label, ascending, int, shape (pairs,)."""
+        """Index of the image in every pair of image and label, ascending, int, shape (pairs,)."""
         self.labels: Ints = np.searchsorted(self.present, table[:, 1]).astype(np.int64)
-        """Index in `present` of every pair's label, int, shape (pairs,)."""
+        """Index in `present` of the label in every pair, int, shape (pairs,)."""
         self._first = np.searchsorted(self.places, np.arange(self.pictures + 1))
 
     @property

@@ -65,7 +65,7 @@ class TrainedMultiLabel:
         """Store the parameters.
 
         Args:
-            head: labels, block, temperature, backbones.
+            head: header with labels, features, temperature and backbones.
             arrays: `present` (known,), `mean` and `scale` (dims,), `values` (dims + 1, known),
                 `shifts` (known,). `known` is the number of labels that the head was trained on.
             backbones: the frozen networks.
@@ -153,7 +153,7 @@ def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
     """Return the stored form of a model; equal parameters give equal bytes.
 
     Args:
-        head: labels, block, temperature, backbones.
+        head: header with labels, features, temperature and backbones.
         served: `present`, `mean`, `scale`, `values` and `shifts`, see `TrainedMultiLabel`.
     """
     header = {

@@ -125,7 +125,7 @@ class Value:
     surroundings: Surroundings = field(default_factory=Surroundings)
     """Text printed around the value."""
     emptiness: Emptiness = Emptiness.NOTHING_NEAR
-    """What is near the key, if there is no value."""
+    """Kind of text near the key, if there is no value."""
 
     def capped(self, bound: float) -> Value:
         """Return the value with an upper limit of its probability; no limit for text layers."""

@@ -1,7 +1,7 @@
 """Finds regions that may be tables without ruled cells.
 
-Such regions are between horizontal lines of the same width, or their rows leave gutters free: white
-gaps between columns. sifting.py decides later which regions are tables.
+Such regions are between horizontal ruled lines of the same width, or their rows leave gutters free:
+white gaps between columns. sifting.py decides later which regions are tables.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
 
 
 def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
-    """Return whether a horizontal line is as wide as a text, and inside or next to it."""
+    """Return whether a horizontal ruled line is as wide as a text, and inside or next to it."""
     slack = settings.RULE_BEYOND_EMS * text_height
     near = settings.NEAR_RULE_EMS * text_height
     return (
@@ -184,7 +184,7 @@ def _widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
 def ruled_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield a region for the text between each group of horizontal lines of the same width.
+    """Yield a region for the text between each group of horizontal ruled lines of the same width.
 
     Pieces and rulings are outside other tables; `text_height` is in pixels.
     """
@@ -201,7 +201,7 @@ def ruled_regions(
 
 
 def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Ruling]]:
-    """Group at least two lines that begin and end at the same x, from top to bottom."""
+    """Group at least two ruled lines that begin and end at the same x, from top to bottom."""
     groups: list[list[Ruling]] = []
     for rule in rulings:
         for group in groups:

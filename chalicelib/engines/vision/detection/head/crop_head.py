@@ -114,7 +114,8 @@ def spread_out(totals: Sequence[int], most: int) -> int:
 
     Args:
         totals: number of items of each label.
-        most: maximum number of all items; exceeded only if there are more labels.
+        most: maximum number of items of all labels together; exceeded only if there are more
+            labels than this.
     """
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:

@@ -197,8 +197,8 @@ def _near_pairs(
     """Find pairs of images that are equal files or have close features.
 
     Returns:
-        At most 20,000 pairs with their cosines, the most similar ones, and the number of all pairs
-        in different parts of the split.
+        The most similar pairs, at most 20,000, with their cosines; and the number of all pairs
+        whose images are in different parts of the split.
     """
     if not reviewed:
         return [], 0

@@ -92,7 +92,7 @@ class DetectionCardFacts:
     average_precision: Interval | None
     """Mean average precision (AP) on images that were not trained on; None if unknown."""
     measured: int
-    """Number of images on which the AP was measured: held-out images, or those of folds."""
+    """Number of images on which the AP was measured: held-out images, or images of folds."""
     calibration_error: float | None
     """Mean gap between probability and accuracy on unseen images; None without detections."""
     calibration: Calibration

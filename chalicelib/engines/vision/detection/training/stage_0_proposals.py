@@ -1,4 +1,4 @@
-"""Fits heads that label proposed boxes: one to all images, and one to those outside each fold."""
+"""Fits heads that label proposed boxes: one to all images, and one per fold to the other folds."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ProposalStage:
         self._sums = [sums_of(strip_prefix(str(fold), arrays)) for fold in range(len(self._sums))]
 
     def head(self, without: int | None = None) -> ProposalHead:
-        """Return the head fitted to all images, or to those outside the fold `without`."""
+        """Return the head fitted to all images, or to the images outside the fold `without`."""
         return self._fitted(without)[0]
 
     def proposals(self, places: Sequence[int]) -> list[Proposals]:
