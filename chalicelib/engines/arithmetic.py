@@ -36,7 +36,7 @@ class Arithmetic(Protocol):
     """Defines how numbers are rounded, and how exponentials and logarithms are computed."""
 
     dtype: Any
-    """Type of every array of the fit."""
+    """NumPy type of every array in a fit."""
     threads: int
     """Number of threads that share an evaluation. Results do not depend on it."""
 

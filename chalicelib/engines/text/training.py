@@ -81,7 +81,7 @@ class TrainingCallbacks:
     on_progress: Callable[[float], None]
     """Receives the fraction of the fit that is done, 0 to 1."""
     on_vectors: Callable[[float], None] = lambda seconds: None
-    """Called once all vectors exist, with the seconds that the remaining work may take."""
+    """Called as soon as all vectors exist, with the seconds that the remaining work may take."""
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ def _is_headed(key: str, text: str) -> bool:
 
 
 def _names_address(key: str) -> bool:
-    """Return whether a field name is that of an address, such as `Ship to`."""
+    """Return whether the text before a colon is only a label or heading, such as `Ship to`."""
     return labels.is_label(key) or is_heading(key)
 
 

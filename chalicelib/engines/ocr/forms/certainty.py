@@ -97,7 +97,7 @@ class Emptiness(StrEnum):
     BEHIND_COLON = "behindColon"
     """A colon ends the key, but nothing follows. Such keys are usually filled in."""
     NEAR_TEXT = "nearText"
-    """Text that is not a value, or that belongs to another key."""
+    """Text is near the key, but it is not a value or belongs to another key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class FormFragment:
     """A text that may be a value."""
 
     segment: LineSegment
-    """Position and text of the candidate."""
+    """Position and characters of the text."""
     owner: int | None = None
     """Index of the key directly before this text in the same line; None without such a key."""
     is_labelled: bool = False

@@ -59,7 +59,7 @@ class Piece:
     """Index of the piece's run among the runs of its page; tables are counted after the runs."""
     begin: int
     end: int
-    """Index after the piece's last character in the run; `begin` is that of its first."""
+    """Index after the piece's last character in the run; `begin` is its first character's index."""
     left: float
     top: float
     right: float

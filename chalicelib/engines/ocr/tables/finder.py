@@ -305,7 +305,7 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the lines' mean probability, weighted by length; the structure's if there are none."""
+    """Return the lines' mean probability, weighted by length; the structure's without lines."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability

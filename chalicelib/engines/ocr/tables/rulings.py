@@ -86,7 +86,7 @@ def _find_direction(
     Args:
         gray: uint8, shape (height, width).
         text: boxes of lines of text, shape (lines, 4): left, top, right, bottom.
-        text_height: in pixels.
+        text_height: usual text height, in pixels.
         share: minimum length of a line, in text heights.
     """
     least = max(8, round(share * text_height))

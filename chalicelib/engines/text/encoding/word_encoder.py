@@ -69,7 +69,7 @@ def _parts(words: Sequence[str]) -> Iterator[str]:
 
 
 def _signs(parts: set[str]) -> Singles:
-    """Return the number of parts with each hash, half of them counted as -1, float32, (1024,)."""
+    """Return the sum of the signs, 1 or -1, of the parts with each hash: float32, shape (1024,)."""
     hashes = np.array([crc32(part.encode()) for part in parts], np.int64)
     signs = np.where(hashes & 1, 1.0, -1.0)
     return np.bincount((hashes >> 1) % _DIMENSIONS, signs, _DIMENSIONS).astype(np.float32)

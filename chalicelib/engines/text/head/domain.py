@@ -46,7 +46,8 @@ class Domain:
             features: scaled features, float, shape (texts, dims).
 
         Returns:
-            The two signals, float64, shape (texts, 2). The distance is positive for texts inside.
+            The cosine and the distance, float64, shape (texts, 2). The distance is positive inside
+            the domain.
         """
         found = np.empty((len(features), 2))
         for first in range(0, len(features), _CHUNK_ROWS):

@@ -1,4 +1,4 @@
-"""Stores the nearest training texts in the artifact of a text model."""
+"""Stores the training texts of `NearestTexts` in the artifact of a text model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def arrays(neighbours: NearestTexts) -> dict[str, Array]:
 
 
 def read(content: Artifact) -> NearestTexts:
-    """Read the nearest texts of an artifact.
+    """Read the `NearestTexts` of an artifact.
 
     Raises:
         KeyError: a part is missing.
@@ -43,7 +43,7 @@ def read(content: Artifact) -> NearestTexts:
 
 
 def check(neighbours: NearestTexts, dims: int, labels: int) -> None:
-    """Raise ArtifactError if parts of the nearest texts do not fit together."""
+    """Raise ArtifactError if arrays of `NearestTexts` do not fit together."""
     anchors, ends = neighbours.anchors, neighbours.ends
     is_whole = anchors.ndim == 2 and anchors.shape[1] == dims and ends.shape == (labels,)
     if not is_whole or (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(anchors):

@@ -84,7 +84,7 @@ def read(content: Artifact) -> Rejector:
 
 
 def check(rejector: Rejector, dims: int, labels: int) -> None:
-    """Raise ArtifactError if parts of a rejector do not fit together."""
+    """Raise ArtifactError if arrays of a rejector do not fit together."""
     domain, scale = rejector.domain, rejector.scale
     shapes = [domain.centre.shape, domain.direction.shape, domain.anchors.shape[1:]]
     lengths = {len(scale.means), len(scale.deviations), len(scale.trust) - 1}

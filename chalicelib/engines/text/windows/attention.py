@@ -62,7 +62,7 @@ class WindowReading:
     attention: WindowAttention | None = None
     """Model that weights the windows; None if the training had no long text.
 
-    Without it, windows are weighted by the model's confidence.
+    If it is None, the confidence of the text model weights the windows.
     """
 
 

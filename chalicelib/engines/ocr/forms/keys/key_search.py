@@ -282,7 +282,7 @@ def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
 
 
 def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int, float] | None:
-    """Return the range of words most similar to a key, and the similarity; None if none is."""
+    """Return the range of words most similar to a key, and the similarity; None if none fits."""
     text = unit.text_between(low, high)
     least = least_ratio(folded, unit.legibility)
     if len(text) <= len(folded):

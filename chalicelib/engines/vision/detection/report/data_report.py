@@ -179,7 +179,7 @@ def _examples_document(image: LabelledPicture) -> dict[str, Any]:
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
-    """Return whether two images have equally many true boxes, and each has a match in the other.
+    """Return whether two images have equally many true boxes, each with a match in the other.
 
     A match has the same label and at least the given overlap, as fractions of the image's sides.
     """
