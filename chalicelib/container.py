@@ -275,9 +275,7 @@ class Container(TrainingContainer):
     def model_versions(self) -> VersionService:
         """Return the service that manages the versions of models."""
         s = self.stores
-        return VersionService(
-            s.models, s.version_serving, s.model_files, s.batches, s.exports, s.capacity
-        )
+        return VersionService(s.models, s.version_serving, s.model_files, s.version_use, s.capacity)
 
     @cached_property
     def predictions(self) -> PredictionService:
@@ -358,7 +356,10 @@ class Container(TrainingContainer):
     def model_exports(self) -> ModelExportService:
         """Return the service that accepts exports of models."""
         s = self.stores
-        return ModelExportService(s.exports, s.queues, self._bundles.require_graph, self.clock)
+        check_kept = s.served_models.check_kept
+        return ModelExportService(
+            s.exports, s.queues, self._bundles.require_graph, check_kept, self.clock
+        )
 
     @cached_property
     def _bundles(self) -> BundleService:

@@ -64,7 +64,7 @@ from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.run_files import ImportedFileStore, RunFileStore, UserTextStore
 from chalicelib.stores.models.run_parts import RunParts
 from chalicelib.stores.models.served import ServedModels
-from chalicelib.stores.models.serving import VersionServing
+from chalicelib.stores.models.serving import VersionServing, VersionUse
 from chalicelib.stores.models.sizes import VersionSizes
 from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
@@ -121,6 +121,7 @@ class Stores:
         self.capacity = CapacityStore(
             self.clients, self.datasets, self.version_sizes, clock, settings
         )
+        self.version_use = VersionUse(self.version_serving, self.batches, self.exports)
         self.appends = AppendStore(self, clock)
         self.traces = TraceStore(self.clients, clock)
         self.correction_receipts = CorrectionReceipts(self.clients, clock)

@@ -81,6 +81,11 @@ class KeptVersions:
         gone = spare[: max(0, len(kept) - limit)]
         return KeptVersions(tuple(one for one in kept if one not in gone), number)
 
+    def with_again(self, version: ModelVersion) -> KeptVersions:
+        """Return the versions with one that was removed, at its place."""
+        kept = sorted((*self.kept, version), key=lambda one: one.number)
+        return KeptVersions(tuple(kept), self.last)
+
     def without(self, number: int) -> KeptVersions:
         """Return all versions except the one with this number."""
         return KeptVersions(tuple(one for one in self.kept if one.number != number), self.last)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.jobs.batch_files import BatchFiles
     from chalicelib.stores.jobs.batches import BatchStore
+    from chalicelib.stores.models.served import ServedModels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,7 @@ class BatchServiceStores:
     downloads: Downloader
     in_flight: InFlight
     queues: Queues
+    served_models: ServedModels
     uploaded_files: UploadedFileStore
 
 
@@ -131,6 +133,7 @@ class BatchService:
 
         Raises:
             InvalidParameter: the model is of another type.
+            Conflict: the version of the model was removed during the call.
             ModelNotReady, EncoderMissing, ModelUnreadable: the model cannot predict.
             BadRequest: the input cannot be read, or is empty.
             TooLarge: the input is over its limit.
@@ -274,6 +277,8 @@ class BatchService:
         if template is not None:
             self._stores.batch_files.put_template(batch, template)
         self._batches.create(batch)
+        # A version is removed only if no row names it. This one may have been removed before.
+        self._stores.served_models.check_kept(batch.account_id, batch.model_id, batch.model_version)
         if is_ready_now:
             # If the lease is lost, another attempt at the call or a worker prepares the batch.
             with suppress(LeaseLost):

@@ -30,6 +30,7 @@ from chalicelib.errors import (
     DatasetBeingDeleted,
     ExportNotFound,
     ModelNotReady,
+    ServiceError,
 )
 from chalicelib.stores.jobs.queues import EXPORT, Queues, retried_by_sweep
 
@@ -84,7 +85,8 @@ class ExportService:
             )
         stored = [one for one in self._exports.of_account(account.account_id) if not one.model]
         check_open_exports(stored, MAX_KEPT, now, "exports")
-        _announce(self._exports, self._queues, export)
+        self._exports.create(export)
+        _announce(self._queues, export)
         return export
 
     def get(self, view: DatasetView, export_id: str) -> Export:
@@ -122,12 +124,15 @@ class ModelExportService:
         exports: ExportStore,
         queues: Queues,
         require_graph: Callable[[Model], None],
+        check_kept: Callable[[str, str, str], None],
         clock: Clock,
     ) -> None:
         """Store the dependencies.
 
         `require_graph` raises InvalidParameter if a model cannot be exported as one ONNX graph.
+        `check_kept` is that of `ServedModels`.
         """
+        self._check_kept = check_kept
         self._exports = exports
         self._queues = queues
         self._require_graph = require_graph
@@ -142,6 +147,7 @@ class ModelExportService:
             ModelNotReady: no training of the model has succeeded.
             InvalidParameter: the model cannot be exported in this format.
             TooManyOpen: the account has the maximum number of exports of models.
+            Conflict: the version was removed during the call.
         """
         version = next((one for one in model.versions.kept if one.folder == model.version), None)
         if version is None:
@@ -164,7 +170,14 @@ class ModelExportService:
             expires_at=now + KEPT,
             model=ExportedModel(model.model_id, version.number, version.folder),
         )
-        _announce(self._exports, self._queues, export)
+        self._exports.create(export)
+        try:
+            # A version is removed only if no row names it. This one may have been removed before.
+            self._check_kept(model.account_id, model.model_id, version.folder)
+        except ServiceError:
+            self._exports.delete(export)
+            raise
+        _announce(self._queues, export)
         return export
 
     def get(self, model: Model, export_id: str) -> Export:
@@ -180,8 +193,7 @@ class ModelExportService:
         return self._exports.url(export) if export.status == SUCCEEDED else None
 
 
-def _announce(exports: ExportStore, queues: Queues, export: Export) -> None:
-    """Store a new export and send its job. If the queue fails, SweepService sends it later."""
-    exports.create(export)
+def _announce(queues: Queues, export: Export) -> None:
+    """Send the job of a stored export. If the queue fails, SweepService sends it later."""
     with retried_by_sweep("export", export=export.export_id):
         queues.send(EXPORT, ExportJob.of(export))

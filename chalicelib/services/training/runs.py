@@ -41,13 +41,12 @@ from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, SUSPECT
 
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
-    from chalicelib.stores.jobs.batches import BatchStore
     from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.events import Events
-    from chalicelib.stores.jobs.exports import ExportStore
     from chalicelib.stores.jobs.guards import GuardStore
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.run_parts import RunParts
+    from chalicelib.stores.models.serving import VersionUse
 
 # Minimum time between two progress reports, in seconds: each is a write of the row.
 REPORT_SECONDS = 0.5
@@ -59,9 +58,7 @@ LOOK_SECONDS = 3.0
 class TrainingRunServiceStores:
     """Stores used by `TrainingRunService`."""
 
-    batches: BatchStore
     capacity: CapacityStore
-    exports: ExportStore
     datasets: DatasetStore
     events: Events
     guards: GuardStore
@@ -70,6 +67,7 @@ class TrainingRunServiceStores:
     models: ModelStore
     run_parts: RunParts
     training_queue: TrainingQueue
+    version_use: VersionUse
 
 
 class TrainingRunService:
@@ -192,13 +190,14 @@ class TrainingRunService:
             **self._decide_serving(model, learned),
         )
         counted = self._stores.capacity.read_version(model.account_id)
-        ending = RunEnding(stats, self._used_versions(model))
+        ending = RunEnding(stats, frozenset(self._stores.version_use.find(model)))
         try:
             gone = self._stores.model_leases.succeed(model, made, ending)
         except LeaseLost:
             # No row refers to this version, so nothing else would ever delete it.
             self._stores.model_files.delete_version(model, version)
             raise
+        gone = self._stores.version_use.put_back(model, gone)
         self._stores.capacity.settle(
             model.account_id, counted, len(learned.artifact) - sum(one.bytes or 0 for one in gone)
         )
@@ -231,11 +230,6 @@ class TrainingRunService:
             f"training (95 % interval of the difference {found.low:+.3f} to {found.high:+.3f})."
         )
         return {"not_served_because": reason}
-
-    def _used_versions(self, model: Model) -> frozenset[str]:
-        """Return the folders of the versions that running batches and exports use."""
-        key, stores = (model.account_id, model.model_id), self._stores
-        return stores.batches.used_versions(*key) | stores.exports.used_versions(*key)
 
     def _delete_files(self, model: Model, folder: str) -> None:
         try:

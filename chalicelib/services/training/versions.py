@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from chalicelib.domain.models.comparison import Comparison, compare, why_not_compared
 from chalicelib.domain.models.model import Model
@@ -12,7 +12,7 @@ from chalicelib.domain.models.model_version import ModelVersion, version_not_fou
 from chalicelib.errors import Conflict
 from chalicelib.stores.jobs.capacity import CapacityStore
 from chalicelib.stores.models.models import ModelStore
-from chalicelib.stores.models.serving import VersionServing
+from chalicelib.stores.models.serving import VersionServing, VersionUse
 from chalicelib.stores.models.versions import CARD, ModelVersions
 
 
@@ -26,13 +26,6 @@ class VersionView:
     """Metrics in the version's card, with confidence intervals."""
 
 
-class VersionUsers(Protocol):
-    """A store whose unfinished work may use model versions."""
-
-    def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
-        """Return the folders of the versions of a model that are in use."""
-
-
 class VersionService:
     """Reads and changes the versions of an account's models.
 
@@ -44,15 +37,13 @@ class VersionService:
         models: ModelStore,
         serving: VersionServing,
         files: ModelVersions,
-        batches: VersionUsers,
-        exports: VersionUsers,
+        use: VersionUse,
         capacity: CapacityStore,
     ) -> None:
         self._models = models
         self._serving = serving
         self._files = files
-        self._batches = batches
-        self._exports = exports
+        self._use = use
         self._capacity = capacity
 
     def list(self, model: Model) -> Sequence[VersionView]:
@@ -83,12 +74,13 @@ class VersionService:
         view = self._view(model, _find(model, number))
         if view.is_served:
             raise Conflict(f"Version {number} is served. Serve another version, then delete it.")
-        for what, store in (("A batch", self._batches), ("An export", self._exports)):
-            if view.version.folder in store.used_versions(model.account_id, model.model_id):
-                raise Conflict(f"{what} uses version {number}. Delete it when that has ended.")
+        if what := self._use.find(model).get(view.version.folder):
+            raise _used(what, number)
         counted = self._capacity.read_version(model.account_id)
         if not self._serving.remove(model, view.version):
             raise _changed(model)
+        if not self._use.put_back(model, [view.version]):
+            raise _used("A batch or export", number)
         self._capacity.settle(model.account_id, counted, -(view.version.bytes or 0))
         self._files.delete_version(model, view.version.folder)
         return view
@@ -133,6 +125,10 @@ def _find(model: Model, number: int) -> ModelVersion:
     if version is None:
         raise version_not_found(number, [one.number for one in model.versions.kept])
     return version
+
+
+def _used(what: str, number: int) -> Conflict:
+    return Conflict(f"{what} uses version {number}. Delete it when that has ended.")
 
 
 def _changed(model: Model) -> Conflict:

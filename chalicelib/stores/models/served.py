@@ -8,7 +8,7 @@ from dataclasses import replace
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.models.model import PREBUILT, ServedModel
 from chalicelib.domain.models.model_version import version_not_found
-from chalicelib.errors import ModelNotFound, PrebuiltNotInstalled, StorageUnavailable
+from chalicelib.errors import Conflict, ModelNotFound, PrebuiltNotInstalled, StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ModelRow
@@ -72,6 +72,28 @@ class ServedModels:
         if version is None:
             raise version_not_found(number, [one.number for one in kept.kept])
         return replace(model, version=version.folder)
+
+    def check_kept(self, account_id: str, model_id: str, version: str) -> None:
+        """Check that a version is still listed, after the work that needs its files was stored.
+
+        Args:
+            account_id: id of the model's account.
+            model_id: id of the model.
+            version: folder of the version; empty or PREBUILT_VERSION needs no check.
+
+        Raises:
+            ModelNotFound: the model was deleted meanwhile.
+            Conflict: the version was removed meanwhile.
+        """
+        if version in ("", PREBUILT_VERSION):
+            return
+        row = _find(account_id, model_id, VERSION_MEMBERS)
+        if row is None or load_served(row) is None:
+            raise ModelNotFound(model_id)
+        if not any(one.folder == version for one in row_versions(row).kept):
+            raise Conflict(
+                f"The version of model {model_id} was removed during this call. Send it again."
+            )
 
     def artifact(self, model: ServedModel) -> bytes:
         """Return the artifact of the model's version."""

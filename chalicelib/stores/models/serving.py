@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Protocol
+
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
@@ -64,6 +67,55 @@ class VersionServing:
         actions: list[Action] = [ModelRow.versions.set(after)]
         unserved = ModelRow.version != version.folder
         return try_update(row, actions, unchanged_versions(row) & unserved)
+
+    def put_back(self, model: Model, version: ModelVersion) -> None:
+        """Add a removed version to the list again, unless the model was deleted meanwhile."""
+        while row := _read(model):
+            before = row_versions(row)
+            if before.find(version.number) is not None:
+                return
+            after = dump_versions(before.with_again(version))
+            if try_update(row, [ModelRow.versions.set(after)], unchanged_versions(row)):
+                return
+
+
+class VersionUsers(Protocol):
+    """A store whose unfinished work may use model versions."""
+
+    def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
+        """Return the folders of the versions of a model that are in use."""
+
+
+class VersionUse:
+    """Knows which versions unfinished batches and exports use, and keeps these.
+
+    A batch or export stores its row and then checks that its version is still listed. So, after a
+    version was taken off the list, all work that still needs its files is found here.
+    """
+
+    def __init__(
+        self, serving: VersionServing, batches: VersionUsers, exports: VersionUsers
+    ) -> None:
+        self._serving = serving
+        self._users = {"A batch": batches, "An export": exports}
+
+    def find(self, model: Model) -> dict[str, str]:
+        """Return what uses versions, as the start of a sentence, by the versions' folders."""
+        return {
+            folder: what
+            for what, store in self._users.items()
+            for folder in store.used_versions(model.account_id, model.model_id)
+        }
+
+    def put_back(self, model: Model, removed: Iterable[ModelVersion]) -> list[ModelVersion]:
+        """List removed versions again whose use began before the removal; return the others."""
+        unused, used = [], self.find(model)
+        for version in removed:
+            if version.folder in used:
+                self._serving.put_back(model, version)
+            else:
+                unused.append(version)
+        return unused
 
 
 def _read(model: Model) -> ModelRow | None:

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.models.model import Model, TrainRequest
 from chalicelib.errors import Conflict
+from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.stores.aws.objects import model_prefix
-from chalicelib.stores.aws.tables import ModelRow
+from chalicelib.stores.aws.tables import AccountRow, ModelRow
 from chalicelib.stores.models.versions import ARTIFACT
 from tests.builders import World, some_rows
 from tests.domain.models.test_comparison import evaluation
@@ -76,6 +78,106 @@ def test_a_version_of_a_batch_is_kept(few: World, monkeypatch: pytest.MonkeyPatc
         model = retrain(world, model)
 
     assert model.versions.kept[0] == first
+
+
+def stored_bytes(world: World) -> int:
+    """Return the bytes that the account stores."""
+    return int(AccountRow.get(world.account.account_id).stored_bytes)
+
+
+class Work:
+    """A batch or an export of version 1 of a model, whose caller has found the version already."""
+
+    def __init__(self, world: World, model: Model, kind: str) -> None:
+        self._world, self._kind = world, kind
+        find = world.stores.served_models.find_version
+        self._served = find(model.account_id, model.model_id, 1)
+        self._model = world.container.model_versions.at(model, 1)
+        # Otherwise the artifact would be read during the call.
+        world.container.batch_works["language"].check_model(self._served, "intent")
+        self.started: list[Any] = []
+
+    def start(self) -> None:
+        """Start it."""
+        container = self._world.container
+        if self._kind == "export":
+            self.started.append(container.model_exports.create(self._model, "bundle"))
+            return
+        source = UploadSource(content=b'{"text": "book it"}', file_name="lines.jsonl")
+        create = container.batches.create
+        self.started.append(
+            create(self._world.account, "language", self._served, source, BatchOptions())
+        )
+
+    def start_before(self, patch: pytest.MonkeyPatch, store: object, method: str) -> None:
+        """Start it once, just before a write of a store."""
+        write = getattr(store, method)
+
+        def call(*arguments: Any) -> Any:
+            """Start the work, then write."""
+            if not self.started:
+                self.start()
+            return write(*arguments)
+
+        patch.setattr(store, method, call)
+
+    def statuses(self) -> list[str]:
+        """Return the status of each started and stored one."""
+        store = getattr(self._world.stores, {"export": "exports", "batch": "batches"}[self._kind])
+        return [one.status for one in store.of_account(self._model.account_id)]
+
+
+@pytest.fixture(params=["batch", "export"])
+def work(request: pytest.FixtureRequest, few: World) -> Work:
+    """A batch or export of version 1 of a model with as many versions as are kept."""
+    model = few.model(few.dataset(ROWS), TrainRequest(epochs=2))
+    for _ in range(KEPT - 1):
+        model = retrain(few, model)
+    return Work(few, model, request.param)
+
+
+def test_work_that_starts_during_a_removal_keeps_its_version(
+    few: World, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that deletes a version is refused if a batch or export began after its check."""
+    model = current(few, work._model)
+    work.start_before(monkeypatch, few.stores.version_serving, "remove")
+
+    with pytest.raises(Conflict, match="batch or export uses version 1"):
+        few.container.model_versions.remove(model, 1)
+    few.work()
+
+    assert work.statuses() == ["SUCCEEDED"]
+    assert current(few, model).versions == model.versions
+    few.container.model_versions.remove(model, 1)
+    assert folders(few, model) == {one.folder for one in model.versions.kept[1:]}
+
+
+def test_work_that_starts_during_a_training_keeps_its_version(
+    few: World, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of a training removes no version that a batch or export has just begun to use."""
+    model = current(few, work._model)
+    work.start_before(monkeypatch, few.stores.model_leases, "succeed")
+    before = stored_bytes(few)
+
+    after = retrain(few, model)
+    few.work()
+
+    assert work.statuses() == ["SUCCEEDED"]
+    assert [one.number for one in after.versions.kept] == [1, 2, 3, 4]
+    assert folders(few, model) == {one.folder for one in after.versions.kept}
+    assert stored_bytes(few) - before == after.versions.newest_bytes
+
+
+def test_work_on_a_version_that_is_gone_is_refused(few: World, work: Work) -> None:
+    """A batch or export whose version was removed after it was found leaves nothing behind."""
+    few.container.model_versions.remove(current(few, work._model), 1)
+
+    with pytest.raises(Conflict, match="was removed during this call"):
+        work.start()
+
+    assert not work.statuses()
 
 
 def test_a_served_version_cannot_be_removed_meanwhile(world: World) -> None:
