@@ -124,7 +124,7 @@ class Guard:
             return _refuse(refused, start_response)
         if environ["HTTP_ACCESS_CONTROL_REQUEST_METHOD"] == "GET":
             try:
-                self._s3_access.check({**environ, "REQUEST_METHOD": "GET"})
+                self._s3_access.check_url({**environ, "REQUEST_METHOD": "GET"})
             except Refused as refused:
                 return _refuse(refused, start_response)
         start_response("200 OK", headers)

@@ -22,7 +22,10 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
+from werkzeug.http import parse_options_header
+from werkzeug.sansio.multipart import Data, Field, File, MultipartDecoder, NeedData
 
+from infra.local.aws.bodies import SPOOL_BYTES
 from infra.local.aws.signatures import WRONG_KEY, KeyPair, header_value
 
 # Longest validity of a presigned URL.
@@ -31,8 +34,8 @@ TIMESTAMP = "%Y%m%dT%H%M%SZ"
 # Form fields that need no condition.
 FREE_FIELDS = frozenset(("file", "policy", "x-amz-signature"))
 
-# Larger files are stored on disk while they are read.
-SPOOL_BYTES = 16 * 1024 * 1024
+# The fields of a form, which come before its file.
+FIELDS_BYTES = 64 * 1024
 Spool = tempfile.SpooledTemporaryFile[bytes]
 
 
@@ -73,20 +76,27 @@ class S3Access:
     def check(self, environ: dict[str, Any]) -> Form | None:
         """Accept or refuse a request; return the parsed form of an accepted upload, else None.
 
+        The body of a request that is refused is not read, or only as far as its policy.
+
         Raises:
             Refused: the signature, its time or the form's policy does not allow the request.
         """
-        query = parse_qs(environ["QUERY_STRING"], keep_blank_values=True)
-        if "X-Amz-Signature" in query:
-            self._check_query(environ, {name: values[0] for name, values in query.items()})
-        elif _is_form(environ):
+        if _is_form(environ):
+            begun = environ["wsgi.input"].fill(FIELDS_BYTES)[:FIELDS_BYTES]
+            fields = begun_fields(environ["CONTENT_TYPE"], begun)
+            check_policy(fields | {"bucket": _bucket(environ)}, None, self._keys)
+            environ["wsgi.input"].load(environ)
             return check_form(environ, self._keys)
-        else:
-            raise Refused("Access Denied")
+        self.check_url(environ)
+        environ["wsgi.input"].load(environ)
         return None
 
-    def _check_query(self, environ: dict[str, Any], query: dict[str, str]) -> None:
-        """Check the time and the signature of a presigned URL."""
+    def check_url(self, environ: dict[str, Any]) -> None:
+        """Check the time and the signature of a presigned URL; raise Refused if they are wrong."""
+        found = parse_qs(environ["QUERY_STRING"], keep_blank_values=True)
+        query = {name: values[0] for name, values in found.items()}
+        if "X-Amz-Signature" not in query:
+            raise Refused("Access Denied")
         try:
             signed_at = datetime.strptime(query["X-Amz-Date"], TIMESTAMP).replace(tzinfo=UTC)
             seconds = int(query["X-Amz-Expires"])
@@ -96,13 +106,13 @@ class S3Access:
             code = "AuthorizationQueryParametersError"
             raise Refused("A signing parameter is wrong.", code, "400 Bad Request") from error
         age = datetime.now(UTC) - signed_at
-        life = timedelta(seconds=min(seconds, MAX_EXPIRES_SECONDS))
+        life = timedelta(seconds=max(0, min(seconds, MAX_EXPIRES_SECONDS)))
         if not timedelta(minutes=-15) <= age <= life:
             raise Refused("Request has expired")
         check_key_id(self._keys, key_id)
         signer = S3SigV4QueryAuth(Credentials(key_id, self._keys.secret), service, region)
         expected = _signature(signer, environ, names, query["X-Amz-Date"])
-        if not hmac.compare_digest(expected, query["X-Amz-Signature"]):
+        if not hmac.compare_digest(expected.encode(), query["X-Amz-Signature"].encode()):
             raise Refused("The request signature does not match.", "SignatureDoesNotMatch")
 
 
@@ -139,12 +149,12 @@ def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
     return form
 
 
-def check_policy(fields: dict[str, str], size: int, keys: KeyPair) -> None:
+def check_policy(fields: dict[str, str], size: int | None, keys: KeyPair) -> None:
     """Check a form against its own policy.
 
     Args:
         fields: fields by lower-case name, with the bucket and without the file.
-        size: size of the file, in bytes.
+        size: size of the file, in bytes; None if it is not known yet.
         keys: key pair that must have signed the policy.
 
     Raises:
@@ -153,7 +163,7 @@ def check_policy(fields: dict[str, str], size: int, keys: KeyPair) -> None:
     policy_text, credential = fields.get("policy", ""), fields.get("x-amz-credential", "")
     check_key_id(keys, credential.partition("/")[0])
     expected = _policy_signature(policy_text, credential, keys.secret)
-    if not hmac.compare_digest(expected, fields.get("x-amz-signature", "")):
+    if not hmac.compare_digest(expected.encode(), fields.get("x-amz-signature", "").encode()):
         raise Refused("The policy's signature does not match.", "SignatureDoesNotMatch")
     try:
         policy = json.loads(base64.b64decode(policy_text))
@@ -165,6 +175,47 @@ def check_policy(fields: dict[str, str], size: int, keys: KeyPair) -> None:
     if datetime.now(UTC) > expiration:
         raise Refused("Invalid according to Policy: Policy expired.")
     _check_conditions(conditions, fields, size)
+
+
+def begun_fields(content_type: str, begun: bytes) -> dict[str, str]:
+    """Return the fields before the file of a form, by lower-case name.
+
+    Args:
+        content_type: type of the form, with its boundary.
+        begun: the first FIELDS_BYTES of the form, or all of a shorter one.
+
+    Raises:
+        Refused: this is not the beginning of a form with a file.
+    """
+    kind, options = parse_options_header(content_type)
+    boundary = options.get("boundary", "").encode("utf-8", "replace")
+    if kind != "multipart/form-data" or not boundary:
+        raise Refused("Send the fields and the file as multipart/form-data.")
+    decoder = MultipartDecoder(boundary, FIELDS_BYTES)
+    fields: dict[str, bytes] = {}
+    name = ""
+    try:
+        decoder.receive_data(begun)
+        while not isinstance(event := decoder.next_event(), NeedData):
+            if isinstance(event, File) or (isinstance(event, Field) and event.name == "file"):
+                return {field: value.decode("utf-8") for field, value in fields.items()}
+            if isinstance(event, Field):
+                name = _new_name(event, fields)
+            elif isinstance(event, Data):
+                fields[name] += event.data
+    except (ValueError, RequestEntityTooLarge) as error:
+        raise Refused("The form cannot be read.") from error
+    raise Refused(f"The first {FIELDS_BYTES} bytes of the form do not reach its file.")
+
+
+def _new_name(event: Field, fields: dict[str, bytes]) -> str:
+    """Add an empty field and return its name in lower case."""
+    name = str(event.name).lower()
+    # Two parsers might use different values of the same field.
+    if name in fields:
+        raise Refused(f"The form has the field {name!r} twice.")
+    fields[name] = b""
+    return name
 
 
 def _read_form(environ: dict[str, Any]) -> Form:
@@ -185,8 +236,11 @@ def _read_form(environ: dict[str, Any]) -> Form:
     else:
         file = cast(Spool, upload.stream)
         fields["key"] = fields.get("key", "").replace("${filename}", upload.filename or "")
-    bucket = environ["PATH_INFO"].strip("/").partition("/")[0]
-    return Form(bucket, fields, file, file.seek(0, 2))
+    return Form(_bucket(environ), fields, file, file.seek(0, 2))
+
+
+def _bucket(environ: dict[str, Any]) -> str:
+    return str(environ["PATH_INFO"]).strip("/").partition("/")[0]
 
 
 def _spool(*_: object, **__: object) -> Spool:
@@ -201,7 +255,7 @@ def _policy_signature(policy_text: str, credential: str, secret_key: str) -> str
     return hmac.new(key, policy_text.encode("utf-8"), hashlib.sha256).hexdigest()
 
 
-def _check_conditions(conditions: list[Any], fields: dict[str, str], size: int) -> None:
+def _check_conditions(conditions: list[Any], fields: dict[str, str], size: int | None) -> None:
     """Check every condition, and that every field has one."""
     covered = set(FREE_FIELDS)
     for condition in conditions:
@@ -230,7 +284,9 @@ def _read_condition(condition: Any) -> tuple[str, str, str]:
     raise Refused("A condition cannot be read.", "InvalidPolicyDocument", "400 Bad Request")
 
 
-def _check_size(size: int, smallest: int, largest: int) -> None:
+def _check_size(size: int | None, smallest: int, largest: int) -> None:
+    if size is None:
+        return
     if size > largest:
         message = "Your proposed upload exceeds the maximum allowed size"
         raise Refused(message, "EntityTooLarge", "400 Bad Request")

@@ -9,23 +9,25 @@ import ctypes
 import logging
 import os
 import socket
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
 from moto import backends
 from moto.core.common_models import BaseModel
 from moto.moto_server import werkzeug_app
-from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
+from werkzeug.serving import ThreadedWSGIServer
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.saving import FindUnsaved
 from infra.backups.folder import BackupFolder
 from infra.local.aws import item_calls
+from infra.local.aws.bodies import Body, WrongBody
 from infra.local.aws.guard import Guard
 from infra.local.aws.large_objects import FileStream
 from infra.local.aws.origins import Origins
 from infra.local.aws.polls import Polls
+from infra.local.aws.s3_access import Refused
 from infra.local.aws.saved_data import SavedData
 from infra.local.aws.signatures import KeyPair
 from infra.resources import own_pages
@@ -33,8 +35,9 @@ from infra.resources import own_pages
 _M_MMAP_THRESHOLD = -3  # an option of glibc's mallopt
 # Larger blocks are returned to the system as soon as they are free: glibc's initial value.
 _BLOCK_BYTES = 128 * 1024
-# Larger bodies are stored on disk while they are read.
-SPOOL_BYTES = 16 * 1024 * 1024
+# Most bytes of an unread body that are dropped, and seconds to wait for them, before a connection
+# is closed. Otherwise the client would get a reset in place of the answer.
+DROPPED_BYTES, DROPPING_SECONDS = 1 << 20, 2.0
 # Seconds without data after which a connection is closed.
 STALLED_SECONDS = 300.0
 _IDLE = "Request timed out"  # how http.server begins the line for an idle connection
@@ -57,12 +60,8 @@ def _make(model: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
     return super(BaseModel, model).__new__(model)
 
 
-class TruncatedBody(ConnectionError):
-    """The client disconnected in the middle of a body."""
-
-
 class Handler(werkzeug_app.MotoRequestHandler):
-    """Serves one connection with keep-alive; reads and writes complete bodies."""
+    """Serves one connection with keep-alive. A body that the guard left unread closes it."""
 
     # Werkzeug's own handler closes the connection after every answer and waits for stray data.
 
@@ -70,44 +69,50 @@ class Handler(werkzeug_app.MotoRequestHandler):
     disable_nagle_algorithm = True
     timeout = STALLED_SECONDS
     wbufsize = -1
+    is_awaited = False
+    """Whether the client sends the body only after a 100 Continue."""
 
     def handle_expect_100(self) -> bool:
-        """Tell the client to continue."""
-        self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self.wfile.flush()  # the buffer would keep the line until the answer
+        """Note that the client waits; a request that is refused is not asked for its body."""
+        self.is_awaited = True
         del self.headers["Expect"]
         return True
 
     def run_wsgi(self) -> None:
-        """Read a complete request, call the application, and write the complete answer."""
-        environ = self.make_environ()
-        with self._read_body(environ) as body:
-            environ["wsgi.input"] = body
-            status, headers, content = call(self.server.app, environ)
+        """Call the application, which reads the body, and write the complete answer."""
+        content: bytes | FileStream
+        is_read = False
+        try:
+            environ = self.make_environ()
+            with Body(environ, cast(IO[bytes], self.rfile), self._proceed) as body:
+                environ["wsgi.input"] = body
+                status, headers, content = call(self.server.app, environ)
+                is_read = body.is_read
+        except WrongBody as wrong:
+            status, headers = "400 Bad Request", [("Content-Type", "application/xml")]
+            content = Refused(str(wrong), "IncompleteBody").body
+        self.close_connection |= not is_read
         try:
             self._write(status, headers, content)
         finally:
             if isinstance(content, FileStream):
                 content.close()
+        if not is_read:
+            self._drop()
 
-    def _read_body(self, environ: dict[str, Any]) -> IO[bytes]:
-        """Read the body to its end and set its length in the environment."""
-        spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - the caller closes it
-        if "chunked" in environ.pop("HTTP_TRANSFER_ENCODING", "").lower():
-            source = DechunkedInput(cast(IO[bytes], self.rfile))
-            while block := source.read(65536):
-                spool.write(block)
-        else:
-            missing = int(environ.get("CONTENT_LENGTH") or 0)
-            while missing:
-                block = self.rfile.read(min(missing, 65536))
-                if not block:
-                    raise TruncatedBody
-                spool.write(block)
-                missing -= len(block)
-        environ["CONTENT_LENGTH"] = str(spool.tell())
-        spool.seek(0)
-        return spool
+    def _proceed(self) -> None:
+        """Tell a client that waits for it to send the body."""
+        if self.is_awaited:
+            self.is_awaited = False
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.wfile.flush()  # the buffer would keep the line until the answer
+
+    def _drop(self) -> None:
+        """Drop what arrives of an unread body, so that the client gets to read the answer."""
+        self.connection.settimeout(DROPPING_SECONDS)
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            self.rfile.read(DROPPED_BYTES)
 
     def _write(
         self, status: str, headers: list[tuple[str, str]], content: bytes | FileStream
@@ -121,6 +126,8 @@ class Handler(werkzeug_app.MotoRequestHandler):
         for name, value in headers:
             if name.lower() not in dropped:
                 self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
         if int(code) not in (204, 304) and length is not None:
             self.send_header("Content-Length", length)
         self.end_headers()

@@ -69,7 +69,7 @@ class Signatures:
         """Check the Authorization header of a request and return the service that it names.
 
         Args:
-            environ: WSGI environment with a body that can be rewound.
+            environ: WSGI environment with an unread `Body`, which is read here.
 
         Raises:
             WrongSignature: the request is not signed with the key pair, or at another time.
@@ -93,6 +93,7 @@ class Signatures:
         key = self._signing_key(date, region, service)
         if not hmac.compare_digest(_hmac(key, text).hex(), signature):
             raise WrongSignature("The request signature does not match.")
+        _check_body(environ)
         return service.lower()
 
     def _derive(self, date: str, region: str, service: str) -> bytes:
@@ -152,19 +153,35 @@ def _botocore(service: str) -> Any:
 
 
 def _payload(environ: dict[str, Any]) -> str:
-    """Return the digest of the body; raise WrongSignature if a header has another digest."""
-    given = str(environ.get("HTTP_X_AMZ_CONTENT_SHA256", ""))
-    is_digest = not given or _DIGEST.fullmatch(given) is not None
-    size = int(environ.get("CONTENT_LENGTH") or 0)
-    # Chunked uploads of boto3 name a method instead, such as STREAMING-UNSIGNED-PAYLOAD-TRAILER.
-    if not is_digest or (given and size > _HASHED_BYTES):
+    """Return the digest of the body that is signed."""
+    if given := _given_digest(environ):
         return given
+    # Only S3 names a digest. Without one the body is needed first, so its size is limited.
+    environ["wsgi.input"].load(environ, _HASHED_BYTES)
+    return _body_digest(environ)
+
+
+def _check_body(environ: dict[str, Any]) -> None:
+    """Read the body of a signed request; raise WrongSignature if it has another digest."""
+    given = _given_digest(environ)
+    if not given:
+        return
+    environ["wsgi.input"].load(environ)
+    # Chunked uploads of boto3 name a method instead, such as STREAMING-UNSIGNED-PAYLOAD-TRAILER.
+    is_digest = _DIGEST.fullmatch(given) and int(environ["CONTENT_LENGTH"]) <= _HASHED_BYTES
+    if is_digest and given != _body_digest(environ):
+        message = "The provided x-amz-content-sha256 header does not match what was computed."
+        raise WrongSignature(message, "XAmzContentSHA256Mismatch")
+
+
+def _given_digest(environ: dict[str, Any]) -> str:
+    return str(environ.get("HTTP_X_AMZ_CONTENT_SHA256", ""))
+
+
+def _body_digest(environ: dict[str, Any]) -> str:
     body = environ["wsgi.input"]
     digest = _sha256(body.read())
     body.seek(0)
-    if given and given != digest:
-        message = "The provided x-amz-content-sha256 header does not match what was computed."
-        raise WrongSignature(message, "XAmzContentSHA256Mismatch")
     return digest
 
 

@@ -10,16 +10,11 @@ from copy import copy
 from typing import Any
 
 from waitress.utilities import Error
-from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.http import parse_options_header
-from werkzeug.sansio.multipart import Data, Field, File, MultipartDecoder, NeedData
 
 from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH
-from infra.local.aws.s3_access import Refused, check_policy
+from infra.local.aws.s3_access import FIELDS_BYTES, Refused, begun_fields, check_policy
 from infra.local.aws.signatures import KeyPair
 
-# The fields of a form, which come before its file.
-FIELDS_BYTES = 64 * 1024
 _MAX_FORM_BYTES = MAX_ARCHIVE_BYTES_BY_PATH + FIELDS_BYTES
 
 
@@ -70,7 +65,7 @@ class FormChecks:
             begun: the first FIELDS_BYTES of its body, or all of a shorter one.
         """
         try:
-            fields = _fields(request.headers.get("CONTENT_TYPE", ""), begun)
+            fields = begun_fields(request.headers.get("CONTENT_TYPE", ""), begun)
             # The file's own size is known at the end; only a form that is certainly too large
             # is refused here.
             size = max(1, request.content_length - FIELDS_BYTES)
@@ -78,36 +73,3 @@ class FormChecks:
         except Refused as refused:
             return FormRefused(str(refused))
         return None
-
-
-def _fields(content_type: str, begun: bytes) -> dict[str, str]:
-    """Return the fields before the file of a form."""
-    kind, options = parse_options_header(content_type)
-    boundary = options.get("boundary", "").encode("utf-8", "replace")
-    if kind != "multipart/form-data" or not boundary:
-        raise Refused("Send the fields and the file as multipart/form-data.")
-    decoder = MultipartDecoder(boundary, FIELDS_BYTES)
-    fields: dict[str, bytes] = {}
-    name = ""
-    try:
-        decoder.receive_data(begun)
-        while not isinstance(event := decoder.next_event(), NeedData):
-            if isinstance(event, File) or (isinstance(event, Field) and event.name == "file"):
-                return {field: value.decode("utf-8") for field, value in fields.items()}
-            if isinstance(event, Field):
-                name = _new_name(event, fields)
-            elif isinstance(event, Data):
-                fields[name] += event.data
-    except (ValueError, RequestEntityTooLarge) as error:
-        raise Refused("The form cannot be read.") from error
-    raise Refused(f"The first {FIELDS_BYTES} bytes of the form do not reach its file.")
-
-
-def _new_name(event: Field, fields: dict[str, bytes]) -> str:
-    """Add an empty field and return its name in lower case."""
-    name = str(event.name).lower()
-    # Two parsers might use different values of the same field.
-    if name in fields:
-        raise Refused(f"The form has the field {name!r} twice.")
-    fields[name] = b""
-    return name

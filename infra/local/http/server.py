@@ -25,8 +25,9 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask, WSGITask
 from waitress.utilities import BadRequest, Error
 
+from infra.local.aws.s3_access import FIELDS_BYTES
 from infra.local.http.dispatcher import FairDispatcher
-from infra.local.http.forms import FIELDS_BYTES, FormChecks, FormRefused, LengthRequired
+from infra.local.http.forms import FormChecks, FormRefused, LengthRequired
 from infra.local.http.storage import is_storage_path, safe_headers
 
 # Key of the original headers in the WSGI environment.
