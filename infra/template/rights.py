@@ -280,6 +280,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/models": ("GetItem", "Query", "UpdateItem"),
         "table/models/index/open": ("Query",),
         "table/models/index/queued": ("Query",),
+        "table/quotas": ("DeleteItem", "Query"),
     },
 }
 _VERSION = "2012-10-17"

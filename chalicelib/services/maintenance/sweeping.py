@@ -23,14 +23,12 @@ from chalicelib.stores.jobs.turns import INGEST_LANES, IngestQueue, TrainingQueu
 if TYPE_CHECKING:
     from chalicelib.stores.accounts.accounts import AccountStore
     from chalicelib.stores.accounts.api_keys import ApiKeyStore
+    from chalicelib.stores.accounts.quotas import QuotaStore
     from chalicelib.stores.accounts.webhooks import WebhookStore
     from chalicelib.stores.datasets.datasets import DatasetStore
-    from chalicelib.stores.jobs.batch_files import BatchFiles
-    from chalicelib.stores.jobs.batches import BatchStore
     from chalicelib.stores.jobs.deletions import DeletionStore
     from chalicelib.stores.jobs.exports import ExportStore
     from chalicelib.stores.jobs.guards import GuardStore
-    from chalicelib.stores.jobs.template_learnings import LearningStore
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.places import QueuePlaces
 
@@ -44,17 +42,15 @@ class SweepServiceStores:
     """Stores used by `SweepService`."""
 
     accounts: AccountStore
-    batch_files: BatchFiles
-    batches: BatchStore
     datasets: DatasetStore
     deletions: DeletionStore
     exports: ExportStore
     guards: GuardStore
     ingest_queue: IngestQueue
-    learnings: LearningStore
     models: ModelStore
     places: QueuePlaces
     queues: Queues
+    quotas: QuotaStore
     training_queue: TrainingQueue
     turns: TurnStore
     webhooks: WebhookStore
@@ -154,21 +150,14 @@ class SweepService:
             started += self._start_deletions(account.account_id)
             # Deletions take several sweeps, and the account must exist until its data is gone.
             if self._is_empty(account.account_id):
-                self._delete_batches(account.account_id)
+                self._stores.exports.delete_of_account(account.account_id)
+                self._stores.quotas.delete_all(account.account_id)
                 self._stores.webhooks.delete_all(account.account_id)
                 self._stores.api_keys.delete_all(account.account_id)
                 self._stores.accounts.delete(account)
                 self._stores.turns.delete(account.account_id)
                 self._stores.datasets.delete_places(account.account_id)
         return started
-
-    def _delete_batches(self, account_id: str) -> None:
-        """Delete all batches and learned templates of an account, with inputs and results."""
-        for batch in self._stores.batches.of_account(account_id):
-            self._stores.batch_files.delete(batch.batch_id)
-            self._stores.batches.delete(batch)
-        for learning in self._stores.learnings.of_account(account_id):
-            self._stores.learnings.delete(learning)
 
     def _is_empty(self, account_id: str) -> bool:
         """Return whether an account has neither datasets nor models."""

@@ -167,6 +167,11 @@ class QuotaStore:
         row = QuotaRow(account_id, period_of(kind, day))
         return count <= limit and _unthrottled(lambda: try_update(row, actions, is_below))
 
+    def delete_all(self, account_id: str) -> None:
+        """Delete the usage and the rates of an account."""
+        for row in QuotaRow.query(account_id, consistent_read=True):
+            row.delete()
+
     def _remove_call(self, account_id: str, kind: str, month: str, token: str) -> bool:
         """Subtract a call; return whether it was counted."""
         row = QuotaRow(account_id, period_of(kind, month))

@@ -111,6 +111,10 @@ class ExportStore(FileJobStore[Export]):
         now = to_milliseconds(self._clock())
         return self._delete_all(list(ExportRow.open_index.query(ENDED, ExportRow.due_at < now)))
 
+    def delete_of_account(self, account_id: str) -> None:
+        """Delete all exports, batches and learned templates of an account, with their files."""
+        self._delete_all(list(ExportRow.query(account_id, consistent_read=True)))
+
     def _row(self, job: Export) -> ExportRow:
         return ExportRow(job.account_id, job.export_id)
 
@@ -119,8 +123,12 @@ class ExportStore(FileJobStore[Export]):
 
     def _delete_all(self, rows: list[ExportRow]) -> int:
         for row in rows:
-            self._artifacts.delete_prefix(_prefix(row))
+            prefix = _prefix(row)
+            self._artifacts.delete_prefix(prefix)
             ExportRow(row.account_id, row.export_id).delete()
+            if row.open == OPEN:
+                # What its worker has written meanwhile can no longer be published.
+                self._artifacts.delete_prefix(prefix)
         return len(rows)
 
     def delete(self, export: Export) -> None:

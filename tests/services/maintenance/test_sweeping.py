@@ -9,7 +9,15 @@ from chalicelib.domain.jobs.deletion import DATASET, MODEL, deletion_of
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import StorageUnavailable
 from chalicelib.services.datasets.datasets import NewDataset
-from chalicelib.stores.aws.tables import DatasetRow, ExampleChunkRow, LabelRow, ModelRow, ReceiptRow
+from chalicelib.stores.aws.tables import (
+    DatasetRow,
+    ExampleChunkRow,
+    ExportRow,
+    LabelRow,
+    ModelRow,
+    QuotaRow,
+    ReceiptRow,
+)
 from chalicelib.stores.jobs.queues import DELETE, INGEST, TRAIN_FREE, TRAIN_PAID
 from tests.builders import World, some_rows
 
@@ -183,6 +191,25 @@ def test_closed_account_is_emptied_when_its_time_is_over(world: World) -> None:
     assert len([row for row in world.rows(ExampleChunkRow) if row.body]) == 1
     assert world.rows(ModelRow) == []
     assert {key.split("/")[1] for key in world.objects()} == {str(kept)}
+
+
+def test_closed_account_leaves_no_usage_and_no_exports(world: World) -> None:
+    """Usage, rates and exports are deleted with the account, before they would expire."""
+    other = world.new_account("other@example.com")
+    view = world.dataset(ROWS)
+    world.container.model_exports.create(world.model(view), "bundle")
+    world.work()
+    world.container.exports.create(world.account, view, "csv", "all")
+    for account in (world.account, other):
+        QuotaRow(account.account_id, "predictions#2026-11", used=1).save()
+        QuotaRow(account.account_id, "rate#records", full_at=1).save()
+
+    world.stores.accounts.close(world.account.account_id, world.clock.now)
+    for _ in range(3):
+        world.settle()
+
+    assert world.rows(ExportRow) == world.objects() == []
+    assert {row.account_id for row in world.rows(QuotaRow)} == {other.account_id}
 
 
 def _made(world: World, rows: list[tuple[str, str]]) -> DatasetView:
