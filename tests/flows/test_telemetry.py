@@ -22,7 +22,7 @@ from infra.local.telemetry.names import GAUGES
 from tests.flows.client import LANGUAGE, Answer, Client
 from tests.flows.test_ocr import CARD, OCR
 from tests.flows.world import World, weather
-from tests.local.wire import wait_until
+from tests.local.wire import talk, wait_until
 from tests.local_stack import LocalStack
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -218,6 +218,28 @@ def test_counters_survive_a_restarted_worker(watched, session, port):
     assert samples(scrape(url).body.decode())[key] == before >= 1
 
 
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("GET /metrics", 200),
+        ("HEAD /metrics", 200),
+        ("GET /", 404),
+        ("HEAD /v2/health", 404),
+        ("GET /metrics/", 404),
+        ("POST /metrics", 405),
+        ("OPTIONS /metrics", 405),
+    ],
+)
+def test_own_port_has_the_metrics_alone(session, port, line, status):
+    """The metrics' port answers GET and HEAD of one path; HEAD has the length of GET."""
+    head = f"{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answer = talk(f"http://127.0.0.1:{port}", head.encode(), seconds=30)
+
+    assert answer.status == status
+    assert bool(answer.body) == (line == "GET /metrics")
+    assert (int(answer.headers["content-length"]) > 0) == (status == 200)
+
+
 def test_public_port_needs_the_token(watched, session):
     """On the public port a scrape needs the token; without it, it is a 401."""
     refused = [scrape(watched.url, token) for token in (None, "wrong", f"{SECRET}x", "é")]
@@ -226,6 +248,9 @@ def test_public_port_needs_the_token(watched, session):
     assert refused[0].headers["www-authenticate"] == "Bearer"
     assert "PRESAGE_METRICS_TOKEN" in refused[0].data["message"]
     assert b"presage_requests_total" in scrape(watched.url, SECRET).body
+    with Client(watched.url) as scraper:
+        lower = scraper.send("GET", "/metrics", headers={"Authorization": f"bearer {SECRET}"})
+    assert lower.status == 200
 
 
 def test_caller_gets_the_trace_back(watched, session, collector):

@@ -57,8 +57,30 @@ def serve(listener: socket.socket, registry: CollectorRegistry) -> None:
     """Answer scrapes on a port until the process ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     waitress.serve(
-        make_wsgi_app(registry), sockets=[listener], threads=THREADS, ident="presage", _quiet=True
+        page(registry), sockets=[listener], threads=THREADS, ident="presage", _quiet=True
     )
+
+
+def page(registry: CollectorRegistry) -> Callable[..., list[bytes]]:
+    """Return a WSGI application with the metrics at PATH and nothing else."""
+    metrics = make_wsgi_app(registry)
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        method = environ["REQUEST_METHOD"]
+        status, body = "", b""
+        headers = [("Content-Type", "text/plain; charset=utf-8")]
+        if environ["PATH_INFO"] != PATH:
+            status = "404 Not Found"
+        elif method not in ("GET", "HEAD"):
+            status, headers = "405 Method Not Allowed", [*headers, ("Allow", "GET, HEAD")]
+        else:
+            given: list[Any] = []
+            parts = metrics({**environ, "REQUEST_METHOD": "GET"}, lambda *more: given.extend(more))
+            status, headers, body = given[0], given[1], b"".join(parts)
+        start_response(status, [*headers, ("Content-Length", str(len(body)))])
+        return [] if method == "HEAD" else [body]
+
+    return answer
 
 
 def guarded(registry: CollectorRegistry, token: str) -> Callable[[HttpRequest], HttpAnswer]:
@@ -68,11 +90,12 @@ def guarded(registry: CollectorRegistry, token: str) -> Callable[[HttpRequest], 
         registry: registry of the metrics.
         token: bearer token that a request must have.
     """
-    expected = f"Bearer {token}".encode()
+    expected = f"bearer {token}".encode()
 
     def answer(request: HttpRequest) -> HttpAnswer:
         headers = {name.lower(): value for name, value in request.headers}
-        if not hmac.compare_digest(headers.get("authorization", "").encode("utf-8"), expected):
+        scheme, _, sent = headers.get("authorization", "").partition(" ")
+        if not hmac.compare_digest(f"{scheme.lower()} {sent}".encode(), expected):
             refused = [("Content-Type", "application/json"), ("WWW-Authenticate", "Bearer")]
             body = error_body(_UNAUTHORIZED, "unauthorized")
             return HttpAnswer(401, refused, body, is_own=True)
