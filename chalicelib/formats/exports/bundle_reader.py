@@ -147,6 +147,8 @@ def _document(name: str, content: bytes, wanted: type = dict) -> Any:
     try:
         text = content.decode()
         found = None if is_too_deep(text) else json.loads(text)
+        # Escapes of half a character cannot be stored or sent again: a ValueError.
+        json.dumps(found, ensure_ascii=False).encode()
     except ValueError:
         found = None
     if not isinstance(found, wanted):

@@ -287,6 +287,12 @@ def many_labels(files: Files) -> None:
     files["model.json"] = json.dumps(manifest).encode()
 
 
+def half_character(files: Files) -> None:
+    """Name labels of which one ends within a character."""
+    manifest = json.loads(files["model.json"]) | {"labels": ["refund", "delivery \ud83d"]}
+    files["model.json"] = json.dumps(manifest).encode()
+
+
 def many_files(files: Files) -> None:
     """Add more files than an export has."""
     files.update({f"licences/{number}": b"" for number in range(101)})
@@ -306,6 +312,8 @@ def many_files(files: Files) -> None:
         (no_head, "has no head.npz"),
         (no_golden, "must have 1 to 100 inputs"),
         (many_labels, "1 to 1,000 labels"),
+        (half_character, "model.json is not the JSON document"),
+        (lambda files: files.update({"card.json": b'{"limits": "\\udfff"}'}), "card.json is not"),
         (many_files, "more than 100 files"),
         (lambda files: files.update({"../a": b""}), "leads out of the archive"),
         (lambda files: files.update({"/etc/passwd": b""}), "path is absolute"),
