@@ -138,7 +138,6 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
         batch = ExampleBatch(signals * is_used, truth)
         head = fit_head(HeadObjective([batch], 2, _PENALTY_INVERSE, arithmetic), None, _TOLERANCE)
         weights = np.where(is_used, head.weights[:, 1] - head.weights[:, 0], 0.0)
-    weights = np.maximum(weights, 0.0)
     # The fit gives both classes equal weight. The offset restores their actual sizes, so that
     # certainty is lower with few training texts.
     balance = class_weights(np.array([len(background), len(inside)]))
