@@ -66,7 +66,7 @@ PENALTY, ROUNDS = 10.0, 30
 """Factor of the penalty on squared weights of standardised inputs, and number of steps of Newton's
 method."""
 SIGNS = {
-    "preparation": 1, "rivalry": -1, "misread": -1, "hasTextBelow": -1, "consensus": 1,
+    "headsColumn": -1, "rivalry": -1, "misread": -1, "hasTextBelow": -1, "consensus": 1,
     "isJoined": -1, "fit": 1, "keyScore": 1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""

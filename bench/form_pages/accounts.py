@@ -12,6 +12,14 @@ ITEMS = (
     "Repair kit", "Oak shelf 80 cm", "Site visit", "Copper wire 2.5", "Monthly service fee",
     "Printer paper", "Gloves, size 9", "Paint 2 l", "Design work", "Annual licence",
 )  # fmt: skip
+ITEM_HEADS = ("Qty", "Unit Price", "Amount")
+# Heads of item tables that are also captions of the invoice's sums.
+TOTAL_HEADS = (
+    ("Qty", "Price", "Total"), ("Hours", "Rate", "Tax", "Total"),
+    ("Qty", "Subtotal", "VAT", "Total"), ("Qty", "Discount", "Net amount", "Total"),
+    ("Qty", "Price", "Tax", "Paid", "Balance"),
+    ("Qty", "Total", "Discount", "Amount due"), ("Days", "Net total", "GST", "Gross total"),
+)  # fmt: skip
 MOVEMENTS = ("POS PURCHASE", "DEPOSIT", "ACH TRANSFER", "DEBIT 1042", "ATM WITHDRAWAL", "INTEREST")
 TAXES = ("federal_income_tax", "social_security_tax", "medicare_tax", "state_income_tax")
 
@@ -91,6 +99,32 @@ def pay_statement(sheet: Sheet, style: str, ruled: bool, adjacent: bool) -> None
     details(sheet, issuer.entries(sums), MARGIN, bottom, style)
 
 
+def coded_statement(sheet: Sheet, ruled: bool, adjacent: bool) -> None:
+    """Write a pay statement whose tables end with totals; the net pay is alone below them."""
+    sheet.value_size = sheet.caption_size = sheet.random.choice((15, 16, 18))
+    issuer = Issuer(sheet, "paystub", dates=(0, 2))
+    sheet.doubtful |= {"pay_rate", "hours", "overtime_hours", "ytd_gross", "ytd_deductions"}
+    sheet.doubtful |= {"employer", "employer_address", "employee_address"}
+    sheet.write(MARGIN, 60, issuer.firm(), sheet.caption_font, 26)
+    names = sheet.random.sample(("employee_id", "department", "pay_date", "ssn"), 3)
+    y = details(sheet, issuer.entries((*names, "pay_period")), MARGIN, 130, "colon") + 30
+    width = (WIDTH - 2 * MARGIN - 60) / 2 if adjacent else WIDTH - 2 * MARGIN
+    earned = ["regular_pay", "overtime_pay", "bonus"][: sheet.random.randint(1, 3)]
+    place = (MARGIN, y, WIDTH - 2 * MARGIN)
+    y = _columns(sheet, issuer, "Earnings", [*earned, "gross_pay"], place, ruled, True) + 40
+    held = [*sheet.random.sample(("health_insurance", "retirement"), 1), "total_deductions"]
+    below = _columns(sheet, issuer, "Deductions", held, (MARGIN, y, width), ruled, False) + 40
+    left, top = (MARGIN + width + 60, y) if adjacent else (MARGIN, below)
+    taxes = [*sheet.random.sample(TAXES, sheet.random.randint(2, 4)), "total_taxes"]
+    bottom = _columns(sheet, issuer, "Taxes", taxes, (left, top, width), ruled, False)
+    y = max(below, bottom) + 1.5 * sheet.value_size
+    for entry in issuer.entries(("net_pay",)):
+        sheet.caption(left, y, entry.captions[0])
+        if sheet.random.random() < 0.5:
+            sheet.aligned(left + 0.45 * width, y, f"XXXX{digits(sheet.random, 4)}")
+        sheet.aligned(left + 0.99 * width - sheet.value_width(entry.value), y, entry.value)
+
+
 def _columns(
     sheet: Sheet, issuer: Issuer, title: str, rows: Sequence[str],
     place: tuple[float, float, float], ruled: bool, has_hours: bool,
@@ -110,12 +144,13 @@ def _columns(
         entry = issuer.entry(entity)
         current = issuer.amount(4000).lstrip("$")
         sheet.entries.append(Entry(entity, entry.captions, current, (current,), entry.type))
-        sheet.caption(x, y, entry.captions[0])
+        is_total = entity.startswith(("total", "gross"))
+        sheet.caption(x, y, "Total" if is_total else entry.captions[0])
         total = f"{sheet.random.uniform(4000, 60_000):,.2f}"
         cells = (f"{sheet.random.uniform(12, 90):.4f}", "80.00", current, total)
         if not has_hours:
             cells = cells[2:]
-        elif entity == "bonus":
+        elif entity == "bonus" or is_total:
             cells = ("", "", *cells[2:])
         for text, end in zip(cells, ends, strict=True):
             sheet.aligned(end - sheet.value_width(text), y, text)
@@ -124,8 +159,11 @@ def _columns(
     return y + step
 
 
-def bill(sheet: Sheet, style: str, ruled: bool) -> None:
-    """Write an invoice: firm, details, addressees, items, sums at the right, payment details."""
+def bill(sheet: Sheet, style: str, ruled: bool, totals: bool = False) -> None:
+    """Write an invoice: firm, details, addressees, items, sums at the right, payment details.
+
+    With `totals`, columns of the items have heads like the sums.
+    """
     _text_sizes(sheet)
     issuer = Issuer(sheet, "invoice")
     sheet.write(MARGIN, 60, issuer.firm(), sheet.caption_font, 34)
@@ -144,7 +182,8 @@ def bill(sheet: Sheet, style: str, ruled: bool) -> None:
     y = max(_block(sheet, each, MARGIN + at * 540, y) for at, each in enumerate(blocks)) + 30
     if in_row:
         y = details(sheet, issuer.entries(chosen), MARGIN, y, style)
-    y = _items(sheet, issuer, y + 10, ruled)
+    heads = sheet.random.choice(TOTAL_HEADS) if totals else ITEM_HEADS
+    y = _items(sheet, issuer, y + 10, ruled, heads)
     sums = ["subtotal", "discount", "shipping", "tax", "total", "amount_paid", "amount_due"]
     some = set(sheet.random.sample(sums[:4] + sums[5:6], 2)) | {"total"}
     mark = sheet.random.choice((":", ""))
@@ -156,16 +195,20 @@ def bill(sheet: Sheet, style: str, ruled: bool) -> None:
     details(sheet, issuer.entries(("phone", "email", "bank_account")), MARGIN, y, "colon")
 
 
-def _items(sheet: Sheet, issuer: Issuer, y: float, ruled: bool) -> float:
+def _items(sheet: Sheet, issuer: Issuer, y: float, ruled: bool, heads: Sequence[str]) -> float:
     """Write a table of items; return where it ends."""
-    ends = (MARGIN + 600, MARGIN + 800, WIDTH - MARGIN)
+    ends = [MARGIN + 600.0, MARGIN + 800.0, WIDTH - MARGIN]
+    if len(heads) > len(ends):
+        step = 640 / (len(heads) - 1)
+        ends = [WIDTH - MARGIN - step * left for left in reversed(range(len(heads)))]
     sheet.caption(MARGIN, y, "Description")
-    for end, text in zip(ends, ("Qty", "Unit Price", "Amount"), strict=True):
+    for end, text in zip(ends, heads, strict=True):
         sheet.caption(end - sheet.caption_width(text), y, text)
     for item in sheet.random.sample(ITEMS, sheet.random.randint(2, 6)):
         y += 1.7 * sheet.value_size
         sheet.value(MARGIN, y, item)
-        cells = (str(sheet.random.randint(1, 20)), issuer.amount(900), issuer.amount(4000))
+        cells = [str(sheet.random.randint(1, 20)), issuer.amount(900), issuer.amount(4000)]
+        cells += [issuer.amount(4000) for _ in heads[3:]]
         for end, text in zip(ends, cells, strict=True):
             sheet.aligned(end - sheet.value_width(text), y, text)
         if ruled:
@@ -206,7 +249,7 @@ def till_slip(sheet: Sheet, mark: str) -> None:
     sheet.caption(left + 60, y + 2 * step, "THANK YOU! COME AGAIN")
 
 
-def account_statement(sheet: Sheet, style: str, ruled: bool) -> None:
+def account_statement(sheet: Sheet, style: str, ruled: bool, columns: int = 1) -> None:
     """Write a bank statement: holder, details, a summary, and movements with balances."""
     _text_sizes(sheet)
     issuer = Issuer(sheet, "bankStatement", dates=(0, 2, 6))
@@ -223,12 +266,15 @@ def account_statement(sheet: Sheet, style: str, ruled: bool) -> None:
         y = max(300.0, details(sheet, entries, WIDTH / 2, 170, style)) + 20
     sheet.write(MARGIN, y, "Account Summary", sheet.caption_font, 24)
     sums = ["opening_balance", "deposits", "withdrawals", "fees", "interest", "closing_balance"]
-    for entry in issuer.entries(sums):
-        y += 1.7 * sheet.value_size + 6
-        sheet.caption(MARGIN, y, entry.captions[0])
-        sheet.aligned(MARGIN + 640 - sheet.value_width(entry.value), y, entry.value)
+    for place, entry in enumerate(issuer.entries(sums)):
+        y += 0 if place % columns else 1.7 * sheet.value_size + 6
+        x = MARGIN + place % columns * 550
+        end = x + (640 if columns == 1 else 510)
+        sheet.caption(x, y, entry.captions[0])
+        sheet.aligned(end - sheet.value_width(entry.value), y, entry.value)
         if ruled:
-            sheet.rule(MARGIN, y + 1.5 * sheet.value_size, MARGIN + 650, y + 1.5 * sheet.value_size)
+            bottom = y + 1.5 * sheet.value_size
+            sheet.rule(x, bottom, end + 10, bottom)
     _movements(sheet, issuer, y + 90)
 
 

@@ -10,7 +10,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
 
-from bench.form_pages.accounts import account_statement, bill, pay_statement, till_slip
+from bench.form_pages.accounts import (
+    account_statement,
+    bill,
+    coded_statement,
+    pay_statement,
+    till_slip,
+)
 from bench.form_pages.blanks import blank_pages, fill
 from bench.form_pages.boxed import (
     bottom_captions,
@@ -24,7 +30,12 @@ from bench.form_pages.boxed import (
     stacked_languages,
     two_languages,
 )
-from bench.form_pages.identity import issued_licence, issued_passport, resident_card
+from bench.form_pages.identity import (
+    indented_licence,
+    issued_licence,
+    issued_passport,
+    resident_card,
+)
 from bench.form_pages.official import bank_table, licence, passport, pay_table, tight_grid
 from bench.form_pages.rows import (
     above,
@@ -33,6 +44,7 @@ from bench.form_pages.rows import (
     header_rows,
     hints,
     inline,
+    item_table,
     leaders,
     letter,
     lines,
@@ -156,14 +168,26 @@ ISSUED: Mapping[str, Draw] = {
         f"blank {file}, page {number}": partial(fill, file=file, number=number)
         for file, number in blank_pages()
     },
+    "bill, total columns": lambda sheet: bill(sheet, "colon", ruled=True, totals=True),
+    "bill, total columns, above": lambda sheet: bill(sheet, "above", ruled=False, totals=True),
+    "coded statement": lambda sheet: coded_statement(sheet, ruled=False, adjacent=True),
+    "coded statement, ruled": lambda sheet: coded_statement(sheet, ruled=True, adjacent=False),
+    "account statement, two columns": lambda sheet: account_statement(sheet, "plain", False, 2),
+    "indented licence": indented_licence,
 }
 """Families of documents with the templates that ship, and of real blank forms."""
+TABLES: Mapping[str, Draw] = {
+    "item table": lambda sheet: item_table(sheet, ruled=False),
+    "item table, ruled": lambda sheet: item_table(sheet, ruled=True),
+}
+"""Families with heads of columns that are also captions of sums."""
 _APART = {
     "numbered lines": "rule", "cells, two pairs": "space", "tight grid, signs": "runs",
     "wage slip": "runs", "dividend slip": "rule", "payment slip": "space",
     "pay statement": "space", "pay statement, two tables": "space", "bill, plain": "runs",
     "account statement": "space",
 }  # fmt: skip
+_LETTERED = ("wage slip", "wage slip, amounts on top")
 _JOINED = ("wage slip", "interest slip", "dividend slip", "payment slip", "government slip")
 
 
@@ -181,11 +205,18 @@ def _joined(sheet: Sheet, draw: Draw) -> None:
         sheet.rules = [rule for rule in sheet.rules if rule.width > rule.height]
 
 
-_BASE = {**GENERIC, **ISSUED}
+def _lettered(sheet: Sheet, draw: Draw) -> None:
+    """Draw a wage statement with upright letters at the sides of boxes."""
+    sheet.has_side_letters = True
+    draw(sheet)
+
+
+_BASE = {**GENERIC, **ISSUED, **TABLES}
 _VARIED: Mapping[str, tuple[str, Draw]] = {
     **{f"{name}, cents apart": (name, partial(_apart, draw=_BASE[name], cents=cents))
        for name, cents in _APART.items()},
     **{f"{name}, texts joined": (name, partial(_joined, draw=_BASE[name])) for name in _JOINED},
+    **{f"{name}, letters": (name, partial(_lettered, draw=_BASE[name])) for name in _LETTERED},
 }  # fmt: skip
 """Further ways to write amounts or text layers: name of the family that is drawn, and drawing."""
 FAMILIES: Mapping[str, Draw] = {**_BASE, **{name: draw for name, (_, draw) in _VARIED.items()}}

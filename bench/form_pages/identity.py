@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bench.form_pages.contents import Entry
 from bench.form_pages.issued import Issuer
 from bench.form_pages.sheet import MARGIN, WIDTH, Sheet
@@ -18,15 +20,16 @@ PASSPORT_ROWS = (
 )  # fmt: skip
 
 
-def _row(sheet: Sheet, row: list[Entry], y: float, above: bool, caption: float) -> float:
+def _row(sheet: Sheet, row: list[Entry], y: float, above: bool, indent: float = 0.0) -> float:
     """Draw the fields of one row; return where it ends."""
     left = MARGIN + 350
     step = (WIDTH - MARGIN - left) / max(2, len(row))
     bottom = y
     for at, entry in enumerate(row):
         x = left + at * step
-        end = sheet.caption(x, y if above else y + 4, entry.captions[0], caption)
-        start, top = (x, y + 1.25 * end.height) if above else (end.max_x + 8, y)
+        end = sheet.caption(x, y if above else y + 4, entry.captions[0])
+        below = y + (1.35 * sheet.caption_size if indent else 1.25 * end.height)
+        start, top = (x + indent, below) if above else (end.max_x + 8, y)
         limit = WIDTH - MARGIN if at == len(row) - 1 else x + step - 8
         for line in entry.lines:
             sheet.value(start, top, line, limit)
@@ -50,8 +53,36 @@ def issued_licence(sheet: Sheet, above: bool, codes: bool) -> None:
         row = [issuer.entry(name) for name in names if sheet.random.random() < 0.9]
         row = [_captioned(sheet, entry, codes) for entry in row]
         sheet.entries += row
-        y = _row(sheet, row, y, above, 1.0)
+        y = _row(sheet, row, y, above)
     sheet.write(MARGIN + 30, 620, "Amelia Rivers", "STIXGeneralItalic.ttf", 40)
+
+
+def indented_licence(sheet: Sheet) -> None:
+    """Draw a licence: names behind numbers, other values indented below captions in columns."""
+    sheet.caption_size = sheet.random.choice((16, 18, 20))
+    sheet.value_size = sheet.caption_size + sheet.random.choice((0, 2, 4))
+    issuer = Issuer(sheet, "dl", dates=(0, 0, 1))
+    issuer.is_upper = True
+    sheet.write(MARGIN + 350, 110, "DRIVER LICENSE", "DejaVuSans-Bold.ttf", 34)
+    y = 180.0
+    for entry in issuer.entries(("last_name", "first_name", "address")):
+        number = {"last_name": "1", "first_name": "2", "address": "8"}[entry.entity]
+        sheet.entries[sheet.entries.index(entry)] = replace(entry, captions=(number,))
+        sheet.caption(MARGIN + 350, y + 4, number)
+        for line in entry.lines:
+            sheet.value(MARGIN + 390, y, line)
+            y += 1.35 * sheet.value_size
+    y += 16
+    names = [name for row in LICENCE_ROWS[4:] for name in row] + ["license_number"]
+    sheet.random.shuffle(names)
+    indent, codes = sheet.random.choice((0, 10, 26)), sheet.random.random() < 0.7
+    while names:
+        count = sheet.random.randint(2, 3)
+        row = [_captioned(sheet, entry, codes) for entry in map(issuer.entry, names[:count])]
+        row = [replace(entry, value="", lines=()) if sheet.random.random() < 0.15 else entry
+               for entry in row]  # fmt: skip
+        sheet.entries += row
+        y, names = _row(sheet, row, y, True, indent) + 8, names[count:]
 
 
 def _captioned(sheet: Sheet, entry: Entry, codes: bool) -> Entry:
@@ -77,7 +108,7 @@ def issued_passport(sheet: Sheet, languages: bool) -> None:
             captions = (*fit, *entry.captions)
             row.append(Entry(entry.entity, captions, entry.value, entry.lines, entry.type))
         sheet.entries[-len(row) :] = row
-        y = _row(sheet, row, y, True, 1.0)
+        y = _row(sheet, row, y, True)
     names = [entry.value.upper() for entry in sheet.entries if "name" in entry.entity]
     for offset, line in enumerate((f"P<USA{'<<'.join(names)}", "8401236<X5USA6208042F2907187")):
         text = line.replace(" ", "<").ljust(44, "<")[:44]
@@ -95,4 +126,4 @@ def resident_card(sheet: Sheet, above: bool) -> None:
     rows = (("surname",), ("given_name",), ("uscis_number", "category"), ("country_of_birth",),
             ("date_of_birth", "sex"), ("card_expires",), ("resident_since",))  # fmt: skip
     for names in rows:
-        y = _row(sheet, issuer.entries(names), y, above, 1.0)
+        y = _row(sheet, issuer.entries(names), y, above)

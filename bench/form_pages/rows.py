@@ -5,8 +5,9 @@ from __future__ import annotations
 from textwrap import wrap
 
 from bench.drawn_pages import SENTENCES
-from bench.form_pages.contents import amount, draw_entries, draw_sums
+from bench.form_pages.contents import CAPTIONS, amount, draw_entries, draw_entry, draw_sums
 from bench.form_pages.parts import (
+    chance_language,
     choose_entries,
     closing,
     in_columns,
@@ -212,6 +213,44 @@ def receipt(sheet: Sheet, mark: str) -> None:
         if entry.value:
             sheet.value(right - sheet.value_width(entry.value), y, entry.value)
     sheet.caption(left + 90, y + 90, "Thank you for your visit")
+
+
+def item_table(sheet: Sheet, ruled: bool) -> None:
+    """Write details, a table whose columns have heads like the sums, and these sums below it."""
+    sheet.language = chance_language(sheet.random)
+    some = draw_entries(sheet.random, 12, sheet.language, 0.1)
+    first = [each for each in some if each.type != "CURRENCY" and len(each.lines) < 2][:4]
+    sums = [draw_entry(sheet.random, each, sheet.language, 0.0) for each in ("net", "tax", "total")]
+    sheet.entries = [*first, *sums]
+    y = opening(sheet)
+    for entry in first:
+        end = sheet.caption(MARGIN, y, entry.captions[0] + ":").max_x
+        sheet.value(max(end + 14, MARGIN + 320), y, entry.value)
+        y += 1.6 * sheet.value_size
+    names = ["quantity", *sheet.random.sample(("net", "tax"), sheet.random.randint(0, 2)), "total"]
+    heads = [sheet.random.choice(CAPTIONS[name][sheet.language]) for name in names]
+    ends = [WIDTH - MARGIN - 190 * left for left in reversed(range(len(heads)))]
+    rows = [[amount(sheet.random, sheet.language) for _ in heads[1:]] for _ in range(4)]
+    y += 20
+    for end, head in zip(ends, heads, strict=True):
+        sheet.caption(end - sheet.caption_width(head, 0.7), y, head, 0.7)
+    for cells in rows[: sheet.random.randint(1, 4)]:
+        y += 1.7 * sheet.value_size
+        sheet.value(MARGIN, y, sheet.random.choice(("Bread", "Oat milk", "Soap", "Tea")))
+        cells = [str(sheet.random.randint(1, 30)), *cells]
+        for end, text in zip(ends, cells, strict=True):
+            sheet.value(end - sheet.value_width(text), y, text)
+        if ruled:
+            bottom = y + 1.5 * sheet.value_size
+            sheet.rule(MARGIN, bottom, WIDTH - MARGIN, bottom)
+    y += 20
+    for entry in sums:
+        y += 1.7 * sheet.value_size
+        left = WIDTH - MARGIN - 420.0
+        caption = sheet.fitting(entry, 420 - sheet.value_width(entry.value) - 20).captions[0]
+        sheet.caption(left, y, caption)
+        sheet.value(WIDTH - MARGIN - sheet.value_width(entry.value), y, entry.value)
+    closing(sheet, y)
 
 
 def letter(sheet: Sheet, above_values: bool) -> None:

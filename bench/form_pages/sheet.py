@@ -53,6 +53,8 @@ class Sheet:
     """Entities whose value a person could answer in several ways: not judged."""
     cents: str = ""
     """How cents are set apart from dollars: "space", "runs", "rule", or by a point if empty."""
+    has_side_letters: bool = False
+    """Whether boxes 12 of a wage statement have upright letters at their sides."""
     is_joined: bool = False
     """Whether the text layer joins neighbouring texts of one line, as PDF readers do."""
 

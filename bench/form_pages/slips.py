@@ -40,6 +40,9 @@ def labelled(sheet: Sheet, entry: Entry, box: Box, code: str = "", sign: bool = 
     for line in wrapped(caption, font(sheet.caption_font, sheet.caption_size), end - x - 12):
         sheet.caption(x + 5, y, line)
         y += 1.2 * sheet.caption_size
+    if sheet.has_side_letters and entry.entity.startswith("box_12"):
+        _coded(sheet, entry, (x, y, end, bottom))
+        return
     left = x + (10 if len(entry.lines) > 1 else sheet.random.choice((8, 16, 40)))
     if sign:
         sheet.caption(x + 6, y + 4, "$")
@@ -50,6 +53,20 @@ def labelled(sheet: Sheet, entry: Entry, box: Box, code: str = "", sign: bool = 
     for line in entry.lines:
         sheet.value(left, y, line, end - 4)
         y += 1.25 * sheet.value_size
+
+
+def _coded(sheet: Sheet, entry: Entry, box: Box) -> None:
+    """Write the word Code from top to bottom, a code and an amount, with a short rule between."""
+    x, y, end, bottom = box
+    for place, letter in enumerate("Code"):
+        sheet.write(x + 5, y + place * (bottom - y) / 4, letter, sheet.caption_font, 10)
+    middle = x + sheet.random.uniform(0.25, 0.35) * (end - x)
+    sheet.rule(middle, (y + bottom) / 2, middle, bottom)
+    code, _, amount = entry.value.partition(" ")
+    top = bottom - 1.3 * sheet.value_size
+    sheet.value(x + 24, top, code)
+    free = end - 8 - middle - sheet.value_width(amount)
+    sheet.value(middle + max(8, sheet.random.choice((8, free))), top, amount, end - 4)
 
 
 def _small(sheet: Sheet) -> None:

@@ -62,10 +62,7 @@ class _Blocks:
             self._used.update(block)
             best = max(self._sure[one] for one in block)
             yield EntityMatch(
-                labels.ADDRESS,
-                join_text(block),
-                min(settings.SUREST, best),
-                tuple(block),
+                labels.ADDRESS, join_text(block), min(settings.SUREST, best), tuple(block)
             )
 
     def _is_address(self, block: Sequence[CardPiece]) -> bool:

@@ -251,8 +251,7 @@ class _Judge:
     def _plain_organisation(self, text: str) -> float:
         """Return the confidence that a text is an organisation, by its words and domain names."""
         return max(
-            organisation_confidence(text),
-            settings.OWNER_FACTOR * self._clues.organisation(text),
+            organisation_confidence(text), settings.OWNER_FACTOR * self._clues.organisation(text)
         )
 
     def _joined_person(self, group: Group, confidence: float) -> float:

@@ -1,14 +1,14 @@
 """Estimates the probability that the value of a key is correct, by logistic regression.
 
-The inputs describe how well the value matches its key, how well the page was read, what is printed
-around the value, and how completely the template describes the form. The weights are fitted by
-`python -m bench.fit_forms` on generated forms only; docs/forms.md has the figures.
+The inputs describe how well the value matches its key, how well the page was read, and what is
+printed around the value. The weights are fitted by `python -m bench.fit_forms` on generated forms
+only; docs/forms.md has the figures.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -16,7 +16,6 @@ from pathlib import Path
 
 import msgspec
 
-from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -24,8 +23,8 @@ from chalicelib.engines.ocr.forms.segments import LineSegment
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "form_values.json"
 # Names of the inputs, in the order of Evidence.inputs.
 INPUTS = (
-    "rivalry", "misread", "characters", "hasTextBelow", "preparation", "consensus", "hasColon",
-    "isJoined", "hasDigit", "fit", "keyScore",
+    "rivalry", "misread", "characters", "hasTextBelow", "consensus", "hasColon",
+    "isJoined", "hasDigit", "fit", "keyScore", "headsColumn",
 )  # fmt: skip
 
 
@@ -43,12 +42,13 @@ class Surroundings:
     """Whether the value was joined from several texts, so that some may belong elsewhere."""
     has_text_below: bool = False
     """Whether unassigned text is directly below the value."""
+    heads_column: bool = False
+    """Whether the key is the header of a column of numbers or dates."""
     bound: float = 1.0
-    """Upper limit of the probability, for values that an engine recognised.
+    """Upper limit of the probability; 1 in text layers.
 
-    The limit is below 1 for two kinds of values: characters in one-character boxes, because
-    engines often miss some, and amounts whose notation differs from that of the page's other
-    amounts. The training data has too few of both to fit a weight.
+    It is lower for characters in one-character boxes, of which engines miss some, and for amounts
+    in another notation than the page's other amounts. Generated forms have too few of both.
     """
 
 
@@ -62,14 +62,12 @@ class Evidence:
     """Expected number of misread characters in the value."""
     characters: int
     """Number of letters, digits and marks of the value, at least one."""
-    preparation: float
-    """How completely the template describes its form: see `preparation`."""
     has_digit: bool = True
     """Whether the value has a digit. Captions rarely have one."""
     fit: float = 1.0
     """Score by which the value was chosen, 0 to 1."""
     key_score: float = 1.0
-    """Score of the key, 0 to 1, from its similarity to the template and its surroundings."""
+    """Score of the key, 0 to 1."""
 
     @property
     def inputs(self) -> tuple[float, ...]:
@@ -80,13 +78,13 @@ class Evidence:
             math.sqrt(min(settings.MOST_MISREAD, self.misread)),
             math.log(self.characters),
             float(around.has_text_below),
-            self.preparation,
             around.consensus,
             float(around.has_colon),
             float(around.is_joined),
             float(self.has_digit),
             self.fit,
             self.key_score,
+            float(around.heads_column),
         )
 
 
@@ -136,8 +134,8 @@ def likelihood(evidence: Evidence | EmptyEvidence) -> float:
         return fitted.empty[evidence.emptiness] * evidence.legibility
     weighed = zip(INPUTS, evidence.inputs, strict=True)
     score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
-    bound = evidence.surroundings.bound if evidence.misread else 1.0
     # A value cannot be more probable than that all its characters are read correctly.
+    bound = evidence.surroundings.bound
     return min(bound, legibility_bound(evidence.misread), 1 / (1 + math.exp(-score)))
 
 
@@ -153,16 +151,6 @@ def legibility_bound(misread: float) -> float:
 def misread_characters(segments: Iterable[LineSegment]) -> float:
     """Return the expected number of misread characters in some texts."""
     return sum(_uncertainty(each.line) * len(each.text) for each in segments)
-
-
-def preparation(keys: Sequence[TemplateKey]) -> float:
-    """Return how completely a template describes its form, 0 to 1.
-
-    The result is the mean of two fractions: keys that have a type, and keys with several texts. A
-    template with one text per key describes only one version of the form.
-    """
-    known = sum(bool(key.types) + (len(key.variations) > 1) for key in keys)
-    return known / (2 * max(1, len(keys)))
 
 
 def _uncertainty(line: TextLine) -> float:

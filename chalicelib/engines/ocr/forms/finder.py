@@ -20,21 +20,13 @@ from chalicelib.engines.ocr.forms.certainty import (
     Weigh,
     likelihood,
     misread_characters,
-    preparation,
 )
-from chalicelib.engines.ocr.forms.field_kinds import (
-    join_boxed_digits,
-    remove_spaces,
-)
+from chalicelib.engines.ocr.forms.field_kinds import join_boxed_digits, remove_spaces
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText, separate_keys
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.second_captions import without_second_captions
-from chalicelib.engines.ocr.forms.segments import (
-    LineSegment,
-    make_segments,
-    tilt,
-)
+from chalicelib.engines.ocr.forms.segments import LineSegment, make_segments, tilt
 from chalicelib.engines.ocr.forms.values.holders import find_holders
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.values.statements import StatementColumns
@@ -49,8 +41,8 @@ class _FormPage:
 
     amounts: AmountStyle
     """Notation of amounts; the default for a text layer, whose amounts are never misread."""
-    preparation: float
-    """How completely the template describes the form, 0 to 1."""
+    is_exact: bool
+    """Whether the text is from a text layer, so that nothing is misread."""
     weigh: Weigh
     """Function that computes a probability from evidence."""
 
@@ -98,9 +90,9 @@ def _find_printed(
     columns = StatementColumns(segments, unmatched.fragments)
     values = find_values(found, keys, unmatched, rules, numbered, columns)
     check()
-    chosen = _choose_places(keys, found, values)
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
-    shared = _FormPage(amounts, preparation(keys), weigh)
+    shared = _FormPage(amounts, page.is_exact, weigh)
+    chosen = _choose_places(keys, found, values, shared)
     fields = {
         number: _field(keys[number], found[place], values[place], shared)
         for number, place in chosen.items()
@@ -159,21 +151,25 @@ def _crossed_fields(
 
 
 def _choose_places(
-    keys: Sequence[TemplateKey], found: Sequence[FoundKey], values: Mapping[int, Value]
+    keys: Sequence[TemplateKey],
+    found: Sequence[FoundKey],
+    values: Mapping[int, Value],
+    shared: _FormPage,
 ) -> dict[int, int]:
     """Return, for each key, the index in `found` of the position with the most likely value.
 
     If several keys of the template have the same texts, positions are assigned in reading order.
     """
 
-    def likelihood(place: int) -> tuple[float, float]:
+    def promise(place: int) -> tuple[float, float]:
         value, key = values[place], found[place]
-        return (value.certainty * key.score if value.segments else 0.0), key.score
+        text = " ".join(segment.text for segment in value.segments)
+        return likelihood(_evidence(text, key, value, shared)) if text else 0.0, key.score
 
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
         places = [place for place, key in enumerate(found) if key.number == numbers[0]]
-        best = sorted(places, key=lambda place: [-each for each in likelihood(place)])
+        best = sorted(places, key=lambda place: [-each for each in promise(place)])
         chosen |= dict(zip(numbers, sorted(best[: len(numbers)]), strict=False))
     return chosen
 
@@ -205,11 +201,11 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage
 
 def _evidence(text: str, key: FoundKey, value: Value, shared: _FormPage) -> Evidence:
     """Return the facts about a value."""
+    around = value.surroundings
     return Evidence(
-        value.surroundings,
+        replace(around, bound=1.0) if shared.is_exact else around,
         misread_characters(value.segments),
         len("".join(text.split())),
-        shared.preparation,
         any(map(str.isdecimal, text)),
         value.certainty,
         key.score,

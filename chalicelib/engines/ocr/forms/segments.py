@@ -62,9 +62,7 @@ class LineSegment:
             start=first,
             end=last,
             rect=replace(
-                rect,
-                min_x=rect.min_x + left * rect.width,
-                max_x=rect.min_x + right * rect.width,
+                rect, min_x=rect.min_x + left * rect.width, max_x=rect.min_x + right * rect.width
             ),
         )
 

@@ -68,11 +68,5 @@ def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
 def _field(entity: str, found: Contact) -> FormField:
     """Make the field of a virtual key."""
     return FormField(
-        entity,
-        "",
-        None,
-        found.text,
-        found.box,
-        found.probability,
-        normalized_address(found.text),
+        entity, "", None, found.text, found.box, found.probability, normalized_address(found.text)
     )

@@ -43,12 +43,7 @@ from chalicelib.engines.ocr.tables.scoring import (
 )
 from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
-from chalicelib.engines.ocr.turning import (
-    needed_turns,
-    turned_lines,
-    turned_pixels,
-    turned_rects,
-)
+from chalicelib.engines.ocr.turning import needed_turns, turned_lines, turned_pixels, turned_rects
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels

@@ -149,10 +149,7 @@ def _break(text: str, places: Sequence[float], middle: float) -> int:
 
 
 def _piece(
-    line: TextLine,
-    places: Sequence[float],
-    characters: list[int],
-    sides: tuple[float, float],
+    line: TextLine, places: Sequence[float], characters: list[int], sides: tuple[float, float]
 ) -> TextLine | None:
     """Return some characters of a line as a separate line; None if none is visible."""
     while characters and line.text[characters[0]] in f" {_STROKES}":

@@ -19,10 +19,7 @@ from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_bo
 from chalicelib.engines.ocr.tables.rulings import Rulings
 from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, LATTICE, Structure
 from chalicelib.engines.ocr.tables.sifting import is_ruled_table, is_table
-from chalicelib.engines.ocr.tables.unruled.alignment import (
-    aligned_grid,
-    row_separators,
-)
+from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.unruled.regions import Region
 
 

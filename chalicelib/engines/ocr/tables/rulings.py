@@ -188,10 +188,7 @@ def _union(first: Ruling, second: Ruling) -> Ruling:
     top = min(first.position - first.thickness / 2, second.position - second.thickness / 2)
     bottom = max(first.position + first.thickness / 2, second.position + second.thickness / 2)
     return Ruling(
-        (top + bottom) / 2,
-        min(first.start, second.start),
-        max(first.end, second.end),
-        bottom - top,
+        (top + bottom) / 2, min(first.start, second.start), max(first.end, second.end), bottom - top
     )
 
 

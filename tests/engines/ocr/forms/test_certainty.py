@@ -20,14 +20,13 @@ from chalicelib.engines.ocr.forms.certainty import (
     Surroundings,
     fitted_weights,
     likelihood,
-    preparation,
 )
 from chalicelib.engines.ocr.forms.finder import find_fields
 from tests.engines.ocr.forms.drawn import DrawnForm
 from tests.engines.ocr.forms.layouts import LAYOUTS
 
 ALIKE = Surroundings(consensus=1.0)
-CLEAR = Evidence(ALIKE, 0.02, 9, 1.0)
+CLEAR = Evidence(ALIKE, 0.02, 9)
 """A date on a clear page, in the same direction from its key as the values around it."""
 
 
@@ -43,7 +42,7 @@ def test_every_measure_has_a_weight() -> None:
     "worse",
     [
         replace(CLEAR, misread=1.5),
-        replace(CLEAR, preparation=0.0),
+        replace(CLEAR, surroundings=replace(ALIKE, heads_column=True)),
         replace(CLEAR, has_digit=False),
         replace(CLEAR, surroundings=replace(ALIKE, consensus=0.25)),
         replace(CLEAR, surroundings=replace(ALIKE, rivalry=0.9)),
@@ -62,17 +61,9 @@ def test_no_value_is_surer_than_its_characters() -> None:
     assert likelihood(replace(CLEAR, misread=0.5)) <= math.exp(-0.25)
 
 
-def test_single_boxes_of_a_text_layer_are_all_there() -> None:
-    """In a text layer no digit of single boxes is missing, so nothing is made less probable."""
-    boxed = replace(ALIKE, bound=0.4)
-
-    assert likelihood(replace(CLEAR, surroundings=boxed)) == 0.4
-    assert likelihood(replace(CLEAR, surroundings=boxed, misread=0.0)) > 0.95
-
-
 def test_single_sheets_template_is_never_sure_on_a_bad_scan() -> None:
     """With a one-page template on a bad scan no value reaches .95 without consistent neighbours."""
-    best = replace(CLEAR, surroundings=Surroundings(), misread=0.1, preparation=0.0)
+    best = replace(CLEAR, surroundings=Surroundings(), misread=0.1)
 
     assert likelihood(best) < 0.95
 
@@ -83,16 +74,6 @@ def test_empty_answer_is_least_sure_next_to_text() -> None:
 
     assert text < min(nothing, colon)
     assert likelihood(EmptyEvidence(Emptiness.NOTHING_NEAR, 0.5)) == nothing / 2
-
-
-def test_preparation_counts_types_and_texts() -> None:
-    """Preparation is half the fraction of typed keys, half that with variations."""
-    keys = [TemplateKey("a", ("A",)), TemplateKey("b", ("B", "Bee"), ("DATE",))]
-
-    assert preparation(keys[:1]) == 0.0
-    assert preparation(keys) == 0.5
-    assert preparation(keys[1:]) == 1.0
-    assert preparation([]) == 0.0
 
 
 def _probability(form: DrawnForm) -> float:

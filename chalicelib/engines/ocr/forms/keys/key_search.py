@@ -147,7 +147,8 @@ def _make_codes() -> npt.NDArray[np.intp]:
 _CODES = _make_codes()
 
 
-_NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\w[-/.,]$"), re.compile(r"[-/.,]\w")
+_BETWEEN = re.compile(r"\d\d [a-z]+ [A-Z\d]")
+_NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\w[-/.,]$"), re.compile(r"'|[-/.,]\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ def _matches(
             if len(found) >= settings.MOST_KEY_MATCHES:
                 return found
             parts = _parts(unit, segments, first, last)
-            if not _is_in_number(segments, parts):
+            if not _is_in_value(segments, parts):
                 found += [KeyMatch(number, text, parts, score) for number, text in wanted[folded]]
     return found
 
@@ -229,12 +230,15 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
                     yield text, unit, first, last, 1.0
 
 
-def _is_in_number(segments: Sequence[LineSegment], parts: Parts) -> bool:
-    """Return whether a caption that is a number is only part of a number, as 5 in 5-08."""
+def _is_in_value(segments: Sequence[LineSegment], parts: Parts) -> bool:
+    """Return whether a text is part of a value: 5 in 5-08 or 5'-08", or "to" between numbers."""
     number, start, end = parts[0]
     text = segments[number].text
-    return text[start:end].isdecimal() and bool(
-        _NUMBER_BEFORE.search(text[:start]) or _NUMBER_BEHIND.match(text[end:])
+    if text[start:end].islower() and _BETWEEN.match(text, max(0, start - 3), end + 2):
+        return True
+    digits = text[start:end].rstrip("'")
+    return digits.isdecimal() and bool(
+        _NUMBER_BEFORE.search(text[:start]) or _NUMBER_BEHIND.match(text[start + len(digits) :])
     )
 
 
@@ -297,12 +301,10 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
         first = unit.word_at(begin + found.dest_start)
         last = unit.word_at(begin + found.dest_end - 1)
     best = max(
-        (
-            (fuzz.ratio(folded, unit.text_between(start, end)), start, end)
-            # An alignment may cut a word, so whole words on either side are tried, too.
-            for start in range(first, min(first + 2, high + 1))
-            for end in range(max(start, last - 1), min(last + 1, high) + 1)
-        ),
+        (fuzz.ratio(folded, unit.text_between(start, end)), start, end)
+        # An alignment may cut a word, so whole words on either side are tried, too.
+        for start in range(first, min(first + 2, high + 1))
+        for end in range(max(start, last - 1), min(last + 1, high) + 1)
     )
     return (best[1], best[2], best[0] / 100.0) if best[0] >= least else None
 

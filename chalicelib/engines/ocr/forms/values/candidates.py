@@ -53,7 +53,9 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     is_level = (high - low >= settings.SAME_LINE_SHARE * heights) & (
         rects[:, 3] - rects[:, 1] <= settings.BELOW_HEIGHTS * rect.height
     )
-    return np.where(is_level & (gaps >= -settings.OVERLAP_HEIGHTS), gaps, np.inf)
+    # A key of one digit is so narrow that it would be to the right of itself.
+    is_right = (gaps >= -settings.OVERLAP_HEIGHTS) & (rects[:, 0] > rect.min_x)
+    return np.where(is_level & is_right, gaps, np.inf)
 
 
 def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
@@ -203,10 +205,8 @@ class Neighbourhood:
                 places = [(INLINE, owned[number], 1.0)] if number in owned else []
                 places += self._around(key, types) if len(self.fragments) else []
             found += [
-                Candidate(
-                    number, fragment, relation, near * self._score(key, types, relation, fragment)
-                )
-                for relation, fragment, near in places
+                Candidate(number, fragment, kind, near * self._score(key, types, kind, fragment))
+                for kind, fragment, near in places
             ]
         return self._kept_inside(found)
 

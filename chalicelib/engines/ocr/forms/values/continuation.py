@@ -117,8 +117,9 @@ class Continuation:
             else 0.0
         )
         if chosen.relation in {ADJACENT, BOXED}:
-            reach = self._rest_of_box(key.rect, self._rect(chosen.fragment))
-        first = [chosen.fragment, *self._rest_of_line(chosen.fragment, reach)]
+            reach = self._rest_of_box(key, self._rect(chosen.fragment))
+        end = self._rect(chosen.fragment).max_x + reach if chosen.relation == BOXED else 0.0
+        first = [chosen.fragment, *self._rest_of_line(chosen.fragment, reach, end)]
         if is_one_line(types):
             return first
         lines = [first]
@@ -133,48 +134,58 @@ class Continuation:
             lines.append([below, *self._rest_of_line(below)])
         return [fragment for line in lines for fragment in line]
 
-    def has_text_below(self, number: int) -> bool:
-        """Return whether the nearest text directly below a value's text is unassigned."""
+    def text_below(self, number: int, reach: float = settings.LINE_GAP_HEIGHTS) -> str:
+        """Return the nearest text below a value's text, within some of its heights.
+
+        Empty if there is none, or if the nearest text is a label.
+        """
         rect, height = self._rect(number), self._segment(number).height
         low = rect.max_y - settings.OVERLAP_HEIGHTS * height
-        high = rect.max_y + settings.LINE_GAP_HEIGHTS * height
+        high = rect.max_y + reach * height
         first, last = (bisect_left(self._tops_of_labels, top) for top in (low, high))
         # If a label and a text are at the same position, the label counts.
-        near = [(label, False) for label in self._label_tops[first:last]]
-        near += [(self._rect(one), True) for one in self._between(low, high) if self._is_free(one)]
-        below = [
-            (other.min_y, is_text)
-            for other, is_text in near
-            if min(rect.max_x, other.max_x) > max(rect.min_x, other.min_x)
-        ]
-        return min(below, default=(0.0, False))[1]
+        texts = [(label, "") for label in self._label_tops[first:last]]
+        free = filter(self._is_free, self._between(low, high))
+        texts += [(self._rect(one), self._segment(one).text) for one in free]
+        column = [each for each in texts if rect.min_x - each[0].width < each[0].min_x < rect.max_x]
+        return min(((each.min_y, text) for each, text in column), default=(0.0, ""))[1]
 
-    def _rest_of_box(self, key: Rect, value: Rect) -> float:
+    def heads_column(self, chosen: Candidate) -> bool:
+        """Return whether a key is the header of a column of numbers or dates."""
+        below = self.text_below(chosen.fragment, settings.BELOW_HEIGHTS)
+        texts = (self._segment(chosen.fragment).text, below)
+        return chosen.relation == BELOW and all(text and is_closed(text) for text in texts)
+
+    def _rest_of_box(self, key: FoundKey, value: Rect) -> float:
         """Return how far a value is from the right side of its box, in pixels.
 
         Return 0 if the box has more than one caption.
         """
-        box = self._rulings.box(key)
+        box = self._rulings.box(key.rect)
         inside = sum(_is_inside(label, box) for label in self._labels)
-        return box.max_x - value.max_x if isfinite(box.area) and inside == 1 else 0.0
+        is_only = isfinite(box.area) and inside == len(key.segments)
+        return box.max_x - value.max_x if is_only else 0.0
 
     def _is_open(self, line: Sequence[int]) -> bool:
         """Return whether a value may have more lines; amounts, dates and numbers never do."""
         return not is_closed(" ".join(self._segment(fragment).text for fragment in line))
 
-    def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
-        """Return the indexes of the next words of a line, and of texts within `reach` pixels."""
+    def _rest_of_line(self, number: int, reach: float = 0.0, end: float = 0.0) -> list[int]:
+        """Return the indexes of the next words of a line, and of texts within `reach` pixels.
+
+        Rules left of `end` do not end the line.
+        """
         found: list[int] = []
         while (
             len(found) < settings.VALUE_FRAGMENTS
-            and (following := self._next_word(number, reach)) is not None
+            and (following := self._next_word(number, reach, end)) is not None
         ):
             self._used.add(following)
             found.append(following)
             number = following
         return found
 
-    def _next_word(self, number: int, reach: float) -> int | None:
+    def _next_word(self, number: int, reach: float, end: float) -> int | None:
         """Return the index of the next text in the line; None if something is between them."""
         segment = self._segment(number)
         rect, height = segment.rect, segment.height
@@ -194,9 +205,8 @@ class Continuation:
             is_level(rect, label) and rect.max_x - height < label.min_x < start
             for label in self._level_labels(rect)
         )
-        is_ruled = not _is_comb(segment, self._segment(other)) and self._rulings.between_columns(
-            rect, self._rect(other)
-        )
+        is_near = self._rect(other).max_x < end or _is_comb(segment, self._segment(other))
+        is_ruled = not is_near and self._rulings.between_columns(rect, self._rect(other))
         return None if is_labelled or is_ruled else other
 
     def _next_line(

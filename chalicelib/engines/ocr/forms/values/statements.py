@@ -33,6 +33,7 @@ _HEADERS = {
     ),
 }  # fmt: skip
 _KINDS = {fold(text): kind for kind, texts in _HEADERS.items() for text in texts}
+_TOTAL = "total"
 _OF_YEAR = (fold("ytd"), fold("year to date"))
 _NUMERIC = frozenset(("NUMBER", "CURRENCY"))
 
@@ -88,6 +89,8 @@ class StatementColumns:
         wanted = COUNT if "NUMBER" in types else AMOUNT
         if any(word in fold(text) for word in _OF_YEAR):
             wanted = SUM
+        if set(kinds) == {SUM} and self._is_below_table(kinds[SUM]):
+            wanted = SUM
         own = kinds.get(wanted)
         # A number that is near its label, in a column of another kind, is below the table.
         gaps = [self._fragments[each].segment.rect.min_x - label.max_x for each in kinds.values()]
@@ -103,13 +106,24 @@ class StatementColumns:
             for at in range(1, len(words)):
                 first, last = "".join(words[:at]), "".join(words[at:])
                 for column, row in ((first, last), (last, first)):
-                    kind = _KINDS.get(column)
-                    for label in (
-                        self._labels.get(row, [])[: settings.MOST_BOX_ROWS] if kind else ()
-                    ):
-                        fragment = self._row(label.rect).get(kind or "")
-                        if fragment is not None:
-                            yield Crossing(label, fragment)
+                    for label in self._labels.get(row, [])[: settings.MOST_BOX_ROWS]:
+                        is_total = row == _TOTAL and self._is_titled(label.rect, column)
+                        kind = AMOUNT if is_total else _KINDS.get(column)
+                        numbers = self._row(label.rect) if kind else {}
+                        # A lone amount in the column of the year may be below the table.
+                        if kind in numbers and (kind != SUM or AMOUNT in numbers):
+                            yield Crossing(label, numbers[kind])
+
+    def _is_titled(self, row: Rect, title: str) -> bool:
+        """Return whether a row is in the table whose title is level with the headers."""
+        return any(
+            is_level(rect, header.rect)
+            and abs(rect.min_x - row.min_x) < row.height
+            and not any(rect.max_y < each.rect.min_y < row.min_y for each in self._headers)
+            for rect in (label.rect for label in self._labels.get(title, ()))
+            for header in self._headers
+            if rect.min_y < row.min_y
+        )
 
     def _row(self, label: Rect) -> dict[str, int]:
         """Return the index of the number in each kind of column, to the right of a label."""
@@ -122,6 +136,15 @@ class StatementColumns:
             if kind and kind not in found and has_span(("NUMBER",), fragment.segment.text):
                 found[kind] = number
         return found
+
+    def _is_below_table(self, number: int) -> bool:
+        """Return whether the text above a number is too far away to be of the same table."""
+        rect = self._fragments[number].segment.rect
+        top = rect.min_y - settings.PRINTED_LINE_GAP_HEIGHTS * rect.height
+        others = (fragment.segment.rect for fragment in self._fragments)
+        return not any(
+            top < each.max_y < rect.center[1] and not _offset(rect, each) for each in others
+        )
 
     def _kind(self, rect: Rect) -> str | None:
         """Return the kind of a number's column, from the nearest header above; None without one."""

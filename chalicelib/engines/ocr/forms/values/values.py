@@ -70,9 +70,10 @@ def _kinship(keys: Sequence[FoundKey]) -> Doubles:
     """Return how much a key's vote counts for another key, float64, shape (keys, keys).
 
     A vote counts more for a key in the same line. It counts less if only one of the keys has a
-    colon.
+    colon, and not at all if only one of them is a number.
     """
     has_colon = np.array([key.has_colon for key in keys])
+    is_number = np.array([key.text.isdecimal() for key in keys])
     middles = np.array([key.rect.center[1] for key in keys])
     heights = np.array([key.height for key in keys])
     is_kin = has_colon[:, None] == has_colon
@@ -82,7 +83,7 @@ def _kinship(keys: Sequence[FoundKey]) -> Doubles:
         np.abs(middles[:, None] - middles) < settings.SAME_MIDDLE_HEIGHTS * least
     )
     kinship: Doubles = np.where(is_kin, 1.0, settings.STRANGER_VOTE)
-    kinship *= np.where(is_level, settings.NEIGHBOUR_VOTE, 1.0)
+    kinship *= np.where(is_level, settings.NEIGHBOUR_VOTE, is_number[:, None] == is_number)
     np.fill_diagonal(kinship, 1.0)
     return kinship
 
@@ -158,7 +159,8 @@ def find_values(
             consensus=consensus[number],
             has_colon=keys[number].has_colon,
             is_joined=len(fragments) > 1 and not _is_comb(segments),
-            has_text_below=continuation.has_text_below(fragments[-1]),
+            has_text_below=bool(continuation.text_below(fragments[-1])),
+            heads_column=continuation.heads_column(chosen[number]),
         )
         values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
     return values
@@ -201,10 +203,7 @@ def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dic
 
 
 def _value(
-    chosen: Candidate,
-    segments: Sequence[LineSegment],
-    template: TemplateKey,
-    around: Surroundings,
+    chosen: Candidate, segments: Sequence[LineSegment], template: TemplateKey, around: Surroundings
 ) -> Value:
     """Make a value of `segments`, with a lower score if a box between its characters is empty."""
     certainty = min(1.0, chosen.score)

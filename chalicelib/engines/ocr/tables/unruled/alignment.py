@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     Counts = Ints
 
 
-def aligned_grid(
-    pieces: Sequence[TextLine],
-    separators: Sequence[float] = (),
-) -> TableGrid:
+def aligned_grid(pieces: Sequence[TextLine], separators: Sequence[float] = ()) -> TableGrid:
     """Return the slots of a table from the alignment of its text."""
     rows = group_rows(pieces)
     columns = _columns(rows)
@@ -148,10 +145,7 @@ def _row_distance(between: Sequence[float]) -> float:
 
 
 def _continues(
-    above: Sequence[tuple[int, int]],
-    below: Sequence[tuple[int, int]],
-    white: float,
-    usual: float,
+    above: Sequence[tuple[int, int]], below: Sequence[tuple[int, int]], white: float, usual: float
 ) -> bool:
     """Return whether a row of text only continues cells of the row above.
 

@@ -71,3 +71,31 @@ def test_word_of_a_longer_row_label_yields_to_the_row_that_is_meant() -> None:
 
     assert found["social_security_tax"] == "111.60"
     assert found["medicare_tax"] == "26.10"
+
+
+def test_total_of_a_table_and_a_lone_sum_below_it_are_values_of_the_period() -> None:
+    """A row `Total` belongs to the title of its table; a lone amount far below is not of the year.
+
+    The year's column is right of the period's, and the net pay is written under it.
+    """
+    form = DrawnForm()
+    rows = (
+        ("Earnings", "Current", "YTD"), ("Regular", "480.00", "1,921.20"),
+        ("Total", "501.90", "2,252.10"), ("Taxes", "Current", "YTD"), ("MED", "7.20", "32.23"),
+        ("Total", "84.95", "373.74"), ("Net Pay", "", "411.27"),
+    )  # fmt: skip
+    y = 100
+    for label, *texts in rows:
+        y += 90 if label in ("Taxes", "Net Pay") else 34
+        form.write(60, y, label)
+        for text, x in zip(texts, (400, 560), strict=True):
+            if text:
+                form.write(x, y, text)
+
+    fields = find_fields(form.read(), standard_template("paystub"))
+    found = {each.entity: each.value_text for each in fields}
+
+    assert found["gross_pay"] == "501.90"
+    assert found["total_taxes"] == "84.95"
+    assert found["net_pay"] == "411.27"
+    assert not found.get("ytd_net")
