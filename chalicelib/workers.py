@@ -1,7 +1,7 @@
 """Passes each queue message to the service that runs its job.
 
-If a service raises an error, it is logged, and the queue delivers the message again. The services
-themselves end jobs that were refused or have no attempts left.
+If a service raises an error, the error is logged, and the queue delivers the message again. The
+services themselves end jobs that were refused or have no attempts left.
 """
 
 from __future__ import annotations

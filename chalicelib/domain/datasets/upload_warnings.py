@@ -157,7 +157,8 @@ def _find_lists(labels: Iterable[str], between: str) -> list[str]:
     """Return the labels that are lists of other labels, joined by a separator.
 
     The separator can also be part of a single name, such as `Parts, repairs`. So the result is
-    empty unless at least half of the labels with it consist of parts that are labels themselves.
+    empty unless at least half of the labels with the separator consist of parts that are labels,
+    too.
     """
     known = {label: [part.strip() for part in label.split(between)] for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)

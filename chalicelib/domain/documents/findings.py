@@ -86,8 +86,7 @@ class NamedTable:
     table: Table
     """The table. Rows and columns with header cells of the template are marked as headers."""
     name: str | None
-    """Name of the table, unique among tables; None if no header cell that it contains has a table
-    name."""
+    """Name of the table, unique among tables; None if none of its header cells has a table name."""
     cell_entities: tuple[str | None, ...]
     """For each cell the entity of its column header, otherwise of its row header; None without any.
     """

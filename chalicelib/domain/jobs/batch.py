@@ -101,7 +101,7 @@ class BatchLine:
     that stores the files of the line's part."""
     error: LineError | None = None
     content: bytes | None = None
-    """Bytes of an image or document; None once the object with the part's files stores them."""
+    """Bytes of an image or document; None after they were stored with the part's other files."""
     cells: Sequence[str | float | bool] | None = None
     """Cells of the input row, if the result repeats them; None after a part has stored them."""
 

@@ -21,7 +21,7 @@ class PartWork:
     """The items that one part of a training processes."""
 
     dataset_id: int
-    """Dataset of the items. The computed vectors or features are stored with it."""
+    """Dataset of the items. The computed vectors or features are stored with this dataset."""
     engine: str
     items: Sequence[str]
     """Texts to embed; or views of images, which are the images and their augmented copies. A view

@@ -166,7 +166,7 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
 
 
 def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersions:
-    """Return the versions of a model whose row has no list of versions, because it is old.
+    """Return the versions of a model whose old row has no list of versions.
 
     `folder` is the folder that is served; empty before the first success. `examples` is 0 if
     unknown.

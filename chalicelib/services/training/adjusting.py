@@ -172,8 +172,8 @@ class AdjustmentService:
     def _check_dataset(self, model: Model) -> None:
         """Raise an error if a deletion is running that an adjustment of the model would delay.
 
-        That is the deletion of the model's dataset, or of examples removed from it. It waits until
-        no adjustment of the model runs, so new adjustments could delay it without end.
+        Such a deletion is that of the model's dataset, or of examples removed from this dataset. It
+        waits while an adjustment of the model runs, so new adjustments could delay it without end.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:

@@ -38,7 +38,7 @@ class PartMaker(Protocol):
 
 
 class TrainingPartService:
-    """Delegates parts of trainings, and computes them."""
+    """Delegates parts of the work of trainings, and computes delegated parts."""
 
     def __init__(
         self,

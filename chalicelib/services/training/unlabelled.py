@@ -50,7 +50,7 @@ class UnlabelledTextService:
     def queue(
         self, model: Model, seconds: float, enqueue: Callable[[StoreFiles | None], ModelView]
     ) -> ModelView:
-        """Queue a run. If its request names an upload of texts, store these texts for it.
+        """Queue a run. If the request names an upload of texts, store these texts for the run.
 
         The texts must be read in `seconds`, or in the maximum time if it is 0. `enqueue` queues the
         run; if it fails, the upload can be used again.

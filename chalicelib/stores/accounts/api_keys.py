@@ -2,7 +2,7 @@
 
 A key is valid only while the account's row lists it. So one consistent read of this row shows every
 revocation, and one condition enforces the maximum number of keys. The keys have a separate table
-because it is not backed up.
+because this table is not backed up.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class RateStore:
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
         """Take up to `wanted` calls from a bucket.
 
-        Each account has a bucket for each cost class. `rate` is how fast it fills, and how many
-        calls it holds.
+        Each account has a bucket for each cost class. `rate` is how fast the bucket fills, and
+        how many calls it holds.
 
         Returns:
             The number of calls taken; 0 if the bucket is empty.

@@ -60,7 +60,7 @@ _NONCE_BYTES = 12
 class Seal:
     """Encrypts and decrypts bytes for one purpose, with AES-GCM and a key from the signing key.
 
-    The place of a value, such as its row's key, is authenticated with it. So a value that is copied
+    The place of a value, such as its row's key, is authenticated too. So a value that is copied
     to another row cannot be decrypted there.
     """
 

@@ -1,7 +1,7 @@
 """Corrects examples: acquires the lease, writes new chunks, and commits with one write.
 
-The commit stores the new counts and layouts. Before it, the chunks to be replaced are recorded.
-They are deleted later, because lists, exports and trainings may still read them.
+The commit stores the new counts and layouts. Before the commit, the chunks to be replaced are
+recorded. These chunks are deleted later, because lists, exports and trainings may still read them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads the examples that a training uses: those committed before it began."""
+"""Reads the examples that a training uses: those committed before the training began."""
 
 from __future__ import annotations
 

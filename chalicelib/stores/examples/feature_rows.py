@@ -64,7 +64,7 @@ class FeatureRows:
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Record where in the bucket a row is, and write it to the file if there is space.
+        """Record where in the bucket a row is; write the row to the file if there is space.
 
         `row` is None if the bytes of the row are not loaded.
         """

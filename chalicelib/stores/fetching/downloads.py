@@ -84,7 +84,7 @@ class Downloader:
         """Set the rules for all downloads.
 
         Args:
-            allowed: entries of an AllowList, which may be reached although they are not public.
+            allowed: entries of an AllowList: addresses to permit although they are not public.
             connect_timeout_seconds: maximum time to connect to one address.
             resolver: resolves host names like socket.getaddrinfo; called once per URL.
             tls: settings of the certificate check; None for those of the system.

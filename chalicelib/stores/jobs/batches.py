@@ -237,8 +237,8 @@ class BatchStore:
         Args:
             batch: the batch.
             actions: the changes.
-            ended: final status that the write sets. If the row has it already, the write is a
-                retry and succeeds.
+            ended: final status that the write sets. If the row has this status already, the
+                write is a retry and succeeds.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended with another status.

@@ -1,7 +1,7 @@
 """Sends the events of an account to its webhooks: stores a delivery for each, and sends its job.
 
-Services call it after the change that an event reports was written. Errors are only logged, because
-receivers can also read the state with the API.
+Services emit an event after they have written the change that it reports. Errors are only logged,
+because receivers can also read the state with the API.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ class ModelLeases:
                 return [one for one in before.kept if one.folder not in folders]
 
     def _owned_versions(self, row: ModelRow, model: Model) -> KeptVersions:
-        """Return the versions in the row of a run; raise LeaseLost if another worker owns it."""
+        """Return the versions in a run's row; raise LeaseLost if another worker owns the run."""
         if not refresh(row) or (row.run, row.fence) != (model.run, model.fence):
             raise LeaseLost
         return row_versions(row)

@@ -1,6 +1,6 @@
 """Parses multipart/form-data as real clients send it. See contract, section 1, Multipart.
 
-The name of a field decides whether it is a file, not its `filename`. The parser is
+Whether a field is a file depends on its name, not on its `filename`. The parser is
 python-multipart, because the standard library's parser damages files that end with `--B----B--`.
 """
 

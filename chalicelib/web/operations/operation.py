@@ -325,7 +325,7 @@ def _find_caller(call: Call, name_model: Callable[[], str | None]) -> ApiCaller:
 
 
 def _answer_once(call: Call, key: str) -> Response:
-    """Return the answer stored for an idempotency key; if none is, do the work and store it."""
+    """Return the stored answer for an idempotency key, or do the work and store its answer."""
     answers = call.container.stores.idempotency
     reserve = partial(call.container.reserve_id, call.operation.creates)
     digest = request_digest(call.request, lambda: call.fields)

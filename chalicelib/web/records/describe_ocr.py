@@ -188,7 +188,7 @@ def _pair(finding: Finding, field: FormField, block: _Block) -> PairItem:
 
 
 def _part_box(view: ReadPage, rect: Rect | None) -> BoundingBoxRecord:
-    """Return the record of the box of a key or value. Without a box, it is 1, 1, 1, 1."""
+    """Return the record of the box of a key or value; 1, 1, 1, 1 without a box."""
     return _NOWHERE if rect is None else box(view.answer_box(rect))
 
 
