@@ -55,7 +55,8 @@ class PartDelegation(Protocol):
     ) -> None:
         """Delegate parts of a run to other workers, at most once for each stage of the run.
 
-        When the run resumes, it does the unfinished parts itself.
+        A stage is the work for one encoder or extractor. When the run resumes, it computes the
+        unfinished parts itself.
 
         `works` is empty if there is too little to delegate. `shares` is the progress of the run at
         the start and at the end of the stage, 0 to 1.

@@ -61,7 +61,7 @@ class NewDatasetForm(msgspec.Struct):
 
 @Operation("GET", "/v2/:family/datasets", query=DatasetsQuery, page_size=DATASETS_PAGE)
 def list_datasets(call: Call) -> ListAnswer[dataset_records.DatasetRecord]:
-    """List datasets by id; with `global=true` those that ship with the service."""
+    """List the datasets by id; with `global=true`, the datasets that ship with the service."""
     datasets, asked = call.container.datasets, call.window
     query: DatasetsQuery = call.query
     place = (call.family, asked.offset, asked.count, ListFilter(query.name, query.status))

@@ -123,7 +123,7 @@ class OldChangesForm(AddForm, rename="camel"):
 
 
 def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord:
-    """Return the dataset that an earlier attempt created. A worker reads its file."""
+    """Return the dataset that an earlier attempt created. A worker reads the uploaded file."""
     return describe.dataset(created_dataset(call, keyed))
 
 

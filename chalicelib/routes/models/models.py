@@ -120,7 +120,7 @@ def list_evaluation(call: Call) -> ListAnswer[model_records.EvaluatedRecord]:
 
 
 def load_card(call: Call) -> dict[str, Any]:
-    """Return the card of a model, which may be a prebuilt one."""
+    """Return the model card of a trained or prebuilt model."""
     model_id = model_id_in_path(call)
     return call.container.models.card(call.account.account_id, model_id)
 

@@ -117,7 +117,7 @@ def recover_retraining(call: Call, keyed: KeyedCall) -> model_records.TrainingRe
     statuses=(409, 429),
 )
 def retrain(call: Call) -> model_records.TrainingRecord:
-    """Train a model again. It keeps its id and continues to predict meanwhile."""
+    """Train a model again. The model keeps its id and continues to predict meanwhile."""
     request = _request(call.form)
     return describe.training(
         call.container.training.retrain(call.account, call.located, request, call.seconds_left)

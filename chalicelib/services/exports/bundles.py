@@ -116,7 +116,7 @@ class BundleService:
             )
 
     def _add_graph(self, archive: BundleArchive, model: Model, head: bytes) -> dict[str, Any]:
-        """Add the model as one ONNX graph; return the manifest members that describe it."""
+        """Add the model as one ONNX graph; return the manifest members that describe the graph."""
         from chalicelib.engines.graphs.models import write_graph
 
         pool = self._encoders if model.family == LANGUAGE else self._backbones
@@ -136,7 +136,7 @@ class BundleService:
         }
 
     def _described(self, model: Model, head: bytes) -> tuple[dict[str, Any], dict[str, Path]]:
-        """Return the manifest, and the folder of each network by its name in the archive."""
+        """Return the manifest, and each network's folder by the network's name in the archive."""
         from chalicelib.engines.artifact import read_parts
 
         parts = read_parts(head)
@@ -165,7 +165,7 @@ class BundleService:
     def _networks(
         self, model: Model, head: bytes, header: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], dict[str, Path], Any]:
-        """Return descriptions of a model's networks, their folders, and its preprocessing."""
+        """Return descriptions and folders of a model's networks, and the model's preprocessing."""
         if model.family == LANGUAGE:
             from chalicelib.engines.text.encoding import onnx_encoders
             from chalicelib.engines.text.encoding.encoders import WORDS
@@ -218,7 +218,7 @@ class BundleService:
 
 
 def _add_parts(archive: BundleArchive, head: bytes, folders: Mapping[str, Path]) -> None:
-    """Add the trained head and the files of the networks to an archive."""
+    """Add the trained classifier (head) and the files of the networks to an archive."""
     archive.add(bundles.HEAD_FILE, head)
     for folder, path in folders.items():
         for part in sorted(path.iterdir()):

@@ -91,7 +91,7 @@ class ModelService:
         return self._curves.page(model, offset, count)
 
     def card(self, account_id: str, model_id: str) -> dict[str, Any]:
-        """Return the card of a model's served version, or of a prebuilt model.
+        """Return the model card of a model's served version, or of a prebuilt model.
 
         Raises:
             ModelNotFound: the account has no model with this id.
@@ -105,7 +105,7 @@ class ModelService:
         return self.card_of(self.get(account_id, model_id))
 
     def card_of(self, model: Model) -> dict[str, Any]:
-        """Return the card of the served version.
+        """Return the model card of the served version.
 
         Raises:
             MetricsNotFound: no training has succeeded yet.

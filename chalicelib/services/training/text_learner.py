@@ -73,7 +73,7 @@ class Embedder:
     encoders: EncoderPool
     """The installed encoders."""
     default_profile: str = ACCURATE
-    """Best profile that a training chooses if the caller names none."""
+    """Largest set of encoders (profile) that a training chooses if the caller names none."""
     threads: int = 1
     """Number of threads that a fit may use."""
 

@@ -198,7 +198,7 @@ class AccountStore:
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Add the guard entry of a training; return False if the account has `limit` others."""
+        """Add the mark of an open training (guard entry); return False if `limit` others exist."""
         noted = AccountRow.training
         count = size(noted)
         is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)

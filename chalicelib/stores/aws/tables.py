@@ -79,7 +79,7 @@ class ApiKeyRow(TableRow):
 
 
 class CounterRow(TableRow):
-    """The last integer id of each kind of object, and the last turn of each queue and account.
+    """The last integer id of each kind of object; the last turn number of each queue and account.
 
     `places#1#language` has start positions of pages in account 1's list of language datasets.
     `waiting#trainings` has the result and time of the last count of waiting trainings.
@@ -121,7 +121,7 @@ class OpenDatasetIndex(GlobalSecondaryIndex[Any]):
 
 
 class DatasetTurnIndex(GlobalSecondaryIndex[Any]):
-    """Sparse index of waiting and running uploads, by queue and turn."""
+    """Sparse index of waiting and running uploads, by queue and turn number."""
 
     Meta = _meta(
         index_name="turns", projection=IncludeProjection(["upload_id", "lease_until", "nudged_at"])

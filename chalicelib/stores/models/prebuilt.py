@@ -33,7 +33,7 @@ class PrebuiltStore:
         return self._read(model_id, ARTIFACT)
 
     def card(self, model_id: str) -> dict[str, Any]:
-        """Return the card of a prebuilt model; raise OSError if the model is not installed."""
+        """Return the model card of a prebuilt model; raise OSError if it is not installed."""
         card: dict[str, Any] = json.loads(self._read(model_id, CARD))
         return card
 
