@@ -42,11 +42,11 @@ class InstalledOnly:
     """The source of model files on a machine that has them installed. It downloads nothing."""
 
     def offers(self, folder: str) -> bool:
-        """Return False."""
+        """Return False: nothing is downloaded."""
         return False
 
     def ensure(self, folder: str) -> None:
-        """Do nothing."""
+        """Do nothing: only installed files are used."""
 
 
 # The default source.

@@ -85,7 +85,7 @@ class BatchOptions:
     review_below: float | None = None
     """Probability below which a column marks lines for review; None leaves out the column."""
     file: ReadingOptions = RECOGNISED
-    """How a file of texts is read."""
+    """Options for reading a file of texts."""
     reading: Mapping[str, object] = field(default_factory=dict)
     """Options of document reading; empty unless the batch reads documents."""
     template: bytes | None = None

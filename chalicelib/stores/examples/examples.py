@@ -62,7 +62,7 @@ class ExampleRange:
     """Consecutive committed examples of one label and source."""
 
     sequence: ExampleSequence
-    """The sequence."""
+    """The label and source (sequence) of the examples."""
     start: int
     """Position of the first example, from 0."""
     count: int

@@ -118,11 +118,11 @@ class BatchStore:
         return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 
     def renew(self, batch: Batch) -> None:
-        """Extend the lease of a step."""
+        """Extend the lease of a batch's current step."""
         self._update_owned(batch, self._lease.renewal(_row(batch)))
 
     def release(self, batch: Batch) -> None:
-        """End the lease of a step, so that another worker can resume it."""
+        """End the lease of a batch's current step, so that another worker can resume the step."""
         self._update_owned(batch, [BatchRow.lease_until.set(0)])
 
     def count(
