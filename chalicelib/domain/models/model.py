@@ -156,7 +156,7 @@ class Model:
     failure: str = ""
     """Why the run FAILED."""
     stats: TrainStats | None = None
-    """Figures of the last run that SUCCEEDED; None before."""
+    """Figures of the last run that SUCCEEDED; None before the first success."""
     version: str = ""
     """Folder of the version that is served; empty before the first success."""
     versions: KeptVersions = field(default_factory=KeptVersions)

@@ -83,7 +83,7 @@ class NewPictureForm(msgspec.Struct, rename="camel"):
     statuses=(429,),
 )
 def list_dataset_examples(call: Call) -> ListAnswer[dataset_records.ExampleRecord]:
-    """List the examples of a dataset; counts against the monthly limit of such calls."""
+    """List the examples of a dataset. The call counts against the monthly limit of such calls."""
     account, asked = call.account, call.window
     page = call.container.examples.list_dataset(
         account, call.located, call.query.source, asked.offset, asked.count
@@ -153,7 +153,7 @@ def add_picture(call: Call) -> dataset_records.ExampleRecord:
     statuses=(429,),
 )
 def list_label_examples(call: Call) -> ListAnswer[dataset_records.ExampleRecord]:
-    """List the examples of a label; counts against the monthly limit of such calls."""
+    """List the examples of a label. The call counts against the monthly limit of such calls."""
     return _label_page(call, {})
 
 

@@ -80,6 +80,6 @@ def locate_example(call: Call) -> tuple[DatasetView, Example]:
     statuses=(429,),
 )
 def get_example(call: Call) -> dataset_records.ExampleRecord:
-    """Return an example; counts against the monthly limit of such calls."""
+    """Return an example. The call counts against the monthly limit of such calls."""
     view, example = call.located
     return describe.example(call.container.version_1.show_example(call.account, view, example))

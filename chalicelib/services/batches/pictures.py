@@ -98,7 +98,7 @@ class PictureWork:
     """Reads the input of batches of images or documents, and computes the answers to the lines."""
 
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
-    """Maximum size in bytes of an archive behind a `path`."""
+    """Maximum size in bytes of an archive that a call gives by `path`."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ class TextWork:
     """Reads the input of batches of texts, and predicts the labels of the texts."""
 
     max_bytes = MAX_BATCH_BYTES
-    """Maximum size in bytes of a file behind a `path`."""
+    """Maximum size in bytes of an input file that a call gives by `path`."""
 
     def __init__(self, examples: ExampleStore, predictions: TextPredictor) -> None:
         self._examples = examples

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 # The prebuilt model that reads the documents.
 READER = next(name for name, kind in PREBUILT.items() if kind == OCR)
-# Limit of an archive behind a `path`: the documents, and their values.
+# Limit of an archive that a call gives by `path`: the documents, and their values.
 MAX_LEARNING_BYTES = (MAX_LEARNED_DOCUMENTS + 1) * MAX_OCR_BYTES
 # Time limits of one document and of a download, in seconds.
 _DOCUMENT_SECONDS, _DOWNLOAD_SECONDS = 90.0, 300.0

@@ -54,7 +54,7 @@ class TextReader:
     """Plans which rows of a text file become examples, without storing anything."""
 
     max_bytes = MAX_TEXT_FILE_BYTES
-    """Maximum size in bytes of a file behind a `path`."""
+    """Maximum size in bytes of a file that a call gives by `path`."""
     download_seconds = 300.0
     """Time limit of a download in seconds."""
 
@@ -111,7 +111,7 @@ class PictureReader:
     """Reads archives of images."""
 
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
-    """Maximum size in bytes of an archive behind a `path`."""
+    """Maximum size in bytes of an archive that a call gives by `path`."""
     download_seconds = 600.0
     """Time limit of a download in seconds."""
 
