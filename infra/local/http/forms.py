@@ -1,7 +1,7 @@
 """Checks the first fields of a presigned form, before the local server writes its file to disk.
 
-The emulated S3 checks a form only when it is complete. Without this check, anyone could fill the
-disk with bodies of 2 GB that are refused only at their end.
+The server passes a form on when it is complete. Without this check, anyone could fill the disk
+with bodies of 2 GB that are refused only at their end.
 """
 
 from __future__ import annotations
