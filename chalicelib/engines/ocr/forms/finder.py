@@ -164,7 +164,8 @@ def _choose_places(
     def promise(place: int) -> tuple[float, float]:
         value, key = values[place], found[place]
         text = " ".join(segment.text for segment in value.segments)
-        return likelihood(_evidence(text, key, value, shared)) if text else 0.0, key.score
+        sure = likelihood(_evidence(text, key, value, shared)) if text else 0.0
+        return sure * key.score, key.score
 
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
