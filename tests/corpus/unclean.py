@@ -173,6 +173,9 @@ UNCLEAN = [
         labels={**LABELS, "odd": 1}, warnings=LONE | {"fewExamples"}),
     _ok("numbers above two questions", rows_of(
         [("Q1", "Q2"), ("What is wrong?", "Which team?"), *PAIRS]).encode(), warnings=LONE),
+    _ok("a name of a column as a text of few rows",
+        _file([*PAIRS[:4], ("message", "odd"), *PAIRS[-3:]]).replace(b"text,label\r\n", b""),
+        labels={"shipping": 4, "odd": 1, "refund": 3}, warnings=frozenset({"fewExamples"})),
     _ok("names and values above a known and an unknown name", rows_of(
         [("Report", ""), ("As of", "May"), ("Anfrage", "Team"), *PAIRS]).encode(), warnings=LONE),
     _ok("names and values above four columns", rows_of(

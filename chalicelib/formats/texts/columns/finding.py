@@ -452,7 +452,8 @@ def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
 
     They may be examples if one of their cells also occurs below the names.
     """
-    for at, names in enumerate(rows[: min(_MOST_TITLES, len(rows) - _LEAST_BELOW)]):
+    judged = max(0, len(rows) - _LEAST_BELOW)
+    for at, names in enumerate(rows[: min(_MOST_TITLES, judged)]):
         found = find_named_columns(names)
         if columns := found.columns if found.is_sure else find_other_column(names):
             above, below = (  # labels of examples repeat
