@@ -237,6 +237,15 @@ EXPORTS = [
     _ok("Rasa, project", make_zip({
         "data/nlu.yml": _YAML.encode(), "config.yml": b"pipeline: &all [a]\nother: *all\n",
         "actions/actions.py": b"import os\n"}), "rasa"),
+    _ok("Rasa, project with files of other tools", make_zip({
+        "data/nlu.yml": _YAML.encode(), "package.json": b"{}", "requirements.txt": b"rasa\n",
+        "docs/logo.png": b"x", "a.yml": "name: Caf\u00e9\n".encode("latin-1")}), "rasa"),
+    _no("Rasa, project with texts in another encoding", make_zip({
+        "data/nlu.yml": _YAML.encode(), "data/more.yml": b"nlu:\n- intent: caf\xe9\n"}),
+        "data/more.yml: 'utf-8' codec"),
+    _ok("Azure custom text next to settings in YAML", make_zip({
+        "labels.json": _json(_CUSTOM), **_TEXTS, "data/nlu.yml": _YAML.encode()}),
+        "customTextClassification"),
     _ok("Rasa, YAML in UTF-16", _YAML.encode("utf-16"), "rasa"),
     _ok("Azure CLU", _json(_CLU), "clu", warnings=_IGNORED),
     _ok("Azure CLU, older and indented", _json(_CLU_OLDER, 2), "clu"),

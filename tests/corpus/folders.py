@@ -110,6 +110,17 @@ FOLDERS = [
             ['{"file_name": "1.png", "label": "cat"}', '{"label": "dog", "file_name": "2.png"}'],
             '{"file_name": "0.png", "label": "dog"}')},
         labels={"cat": 1, "dog": 2}, warnings=_SPLIT | {"fewExamples"}),
+    *(_ok(f"JSON lines with missing labels and lists, {kind}",
+        {**_numbered("train"), "train/metadata.jsonl": _table(
+            ['{"file": "1.png", "label": ["cat"], "box": {}}', '{"file": "2.png", "label": {}}'],
+            '{"file": "0.png", "label": null}')},
+        type=kind, labels={"cat": 1}, rejected=4, warnings=_SPLIT | {"fewExamples"})
+        for kind in ("image", _MULTI)),
+    _ok("JSON lines with several labels", {**_numbered("train"), "train/metadata.jsonl": _table(
+        ['{"file": "1.png", "label": ["cat", "a dog"]}', '{"file": "2.png", "label": [["x"]]}'],
+        '{"file": "0.png", "label": ["cat"]}')},
+        type=_MULTI, labels={"cat": 2, "a dog": 1}, rejected=2,
+        warnings=_SPLIT | {"fewExamples"}),
     _ok("splits alone are labels, with a warning", _numbered("a/train", "a/test"),
         labels={"train": 3, "test": 3}, warnings=_SPLIT | {"fewExamples"}),
     _no("splits of the same classes, strict", _OUTER, "are parts of the dataset",

@@ -176,6 +176,14 @@ UNCLEAN = [
     _ok("a name of a column as a text of few rows",
         _file([*PAIRS[:4], ("message", "odd"), *PAIRS[-3:]]).replace(b"text,label\r\n", b""),
         labels={"shipping": 4, "odd": 1, "refund": 3}, warnings=frozenset({"fewExamples"})),
+    _ok("a row that could be names at the end of rows of its label", rows_of(
+        [*((text, "contact") for text, _ in PAIRS[:5]), ("message", "contact"),
+         *PAIRS[5:], *((f"{text} now", label) for text, label in PAIRS[5:])]).encode(),
+        labels={"contact": 6, "shipping": 2, "refund": 12}, warnings=frozenset({"fewExamples"})),
+    _ok("a row that could be names with a label of its own", rows_of(
+        [*PAIRS[:3], ("message", "contact"), *PAIRS[6:], *(
+            (f"{text} now", label) for text, label in PAIRS[6:])]).encode(),
+        labels={"shipping": 3, "contact": 1, "refund": 12}, warnings=frozenset({"fewExamples"})),
     _ok("names and values above a known and an unknown name", rows_of(
         [("Report", ""), ("As of", "May"), ("Anfrage", "Team"), *PAIRS]).encode(), warnings=LONE),
     _ok("names and values above four columns", rows_of(
@@ -198,8 +206,10 @@ UNCLEAN = [
         warnings=frozenset({"sheetGuessed", "fewExamples"})),
     _ok("single quotes as databases write them", "\n".join(
         "'" + "','".join(pair) + "'" for pair in [HEADER, *PAIRS]).encode()),
-    _ok("labels of which half end in a semicolon", _file(
-        [(text, f"{label};" if n % 4 < 2 else label) for n, (text, label) in _NUMBERED])),
+    _ok("labels of which half end in a semicolon, which stays", _file(
+        [(text, f"{label};" if n % 4 < 2 else label) for n, (text, label) in _NUMBERED]),
+        labels={"shipping": 2, "shipping;": 4, "refund": 4, "refund;": 2},
+        warnings=frozenset({"fewExamples", "labelsAlmostEqual"})),
     _ok("doccano without comments", "\n".join(
         json.dumps({"id": n, "data": text, "label": [label], "Comments": []})
         for n, (text, label) in _NUMBERED).encode(), kind="jsonl",

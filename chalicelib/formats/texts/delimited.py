@@ -6,6 +6,7 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import NamedTuple, TextIO
 
@@ -121,12 +122,15 @@ def read_records(
 
 
 def _find_quote(stream: TextIO, separator: str) -> str:
-    """Return the quotation mark: a single one if all cells of the first two lines have it."""
+    """Return the quotation mark: a single one if it encloses all cells of the file."""
     start = stream.tell()
-    head = [stream.readline(_LONGEST_QUOTED) for _ in range(2)]
+    cell = "'[^']*(?:''[^']*)*'"
+    row = re.compile(f"\ufeff?{cell}(?:{re.escape(separator)}{cell})+\\s*|\\s+")
+    # The file is read to its end only as long as all rows fit.
+    lines = iter(partial(stream.readline, _LONGEST_QUOTED), "")
+    is_single = all(map(row.fullmatch, lines))
     stream.seek(start)
-    row = re.compile(f"\ufeff?'[^']*'(?:{re.escape(separator)}'[^']*')+\\s*")
-    return "'" if all(map(row.fullmatch, head)) else '"'
+    return "'" if is_single else '"'
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.datasets.upload_format import (
@@ -23,8 +22,6 @@ from chalicelib.formats.texts.json_shapes import ObjectShape
 
 # Names of the delimiters in the API.
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-# A character of HTML at the end of a label, as in Caf&eacute;
-_ENTITY = re.compile(r"&#?\w+;\s*\Z")
 
 
 @dataclass(frozen=True)
@@ -90,10 +87,9 @@ class TextLayout:
         text = cells[self.text_at]
         if self.texts_at:
             text = "\n\n".join(cells[at] for at in self.texts_at if cells[at].strip())
-        label = cells[self.label_at].strip()
-        # A label such as ";" alone stays.
-        if self.label_end and len(label) > 1 and not _ENTITY.search(label):
-            label = label.removesuffix(self.label_end)
+        label = cells[self.label_at]
+        if self.label_end:
+            label = label.strip().removesuffix(self.label_end)
         return text, label
 
     def with_warning(self, code: str, message: str, *places: str) -> TextLayout:

@@ -47,6 +47,27 @@ def test_read_records_when_a_quote_is_broken(broken: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("last", ["'i don't know','no'", "'i don\\'t know','no'", "so,no"])
+def test_read_records_when_single_quotes_do_not_fit_all_rows(last: str) -> None:
+    """Single quotes are ordinary characters if they do not enclose all cells of the file."""
+    records = _read("'text','label'\n" + "'a word','yes'\n" * 600 + last)
+
+    assert [records[1].cells, records[-1].cells] == [["'a word'", "'yes'"], last.split(",")]
+    assert not any(record.fault for record in records)
+
+
+def test_read_records_when_all_cells_are_in_single_quotes() -> None:
+    """Single quotes around all cells are no part of them, and two inside a cell are one."""
+    records = _read("'text','label'\n'so, i don''t','no'\n\n'yes','yes'\n")
+
+    assert [one.cells for one in records] == [
+        ["text", "label"],
+        ["so, i don't", "no"],
+        [],
+        ["yes", "yes"],
+    ]
+
+
 def test_read_records_when_a_quote_would_swallow_the_file() -> None:
     """A quote that stays open costs one row, not the thousands after it."""
     records = _read('"never closed,x\n' + "row,y\n" * 50_000)

@@ -37,6 +37,8 @@ _FILE_NAMES = frozenset(
     )
 )
 _BETWEEN = re.compile(r"[\W_]+")
+# Joins the items of a list in JSON; no text has this character.
+_ITEMS = "\ufdd0"
 _MARKS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 _REMEDY = (
     "It needs a header and the file name in its first column, then a column named label, or a "
@@ -159,7 +161,7 @@ class _Table:
             if not names:
                 names = list(value)
                 yield Record(number, names, "")
-            yield Record(number, [str(value.get(name, "")) for name in names], "")
+            yield Record(number, [_cell_of(value.get(name)) for name in names], "")
 
     def _decide(self, records: list[Record]) -> None:
         """Find the columns with the file name and the labels, by the header and the first rows."""
@@ -209,9 +211,9 @@ class _Table:
         picture = self._find(cells[self._file_at])
         if isinstance(picture, str):
             raise _RowFault(f"{cells[self._file_at][:100]}: {picture}")
-        labels = self._marked(cells) if self._is_wide else [cells[self._label_at]]
+        labels = self._marked(cells) if self._is_wide else cells[self._label_at].split(_ITEMS)
         if separator and not self._is_wide:
-            labels = labels[0].split(separator)
+            labels = [part for label in labels for part in label.split(separator)]
         found = [label for label in map(normal_form, labels) if label]
         if not found:
             raise _RowFault("the row gives no label; mark one with 1, or write one.")
@@ -253,6 +255,14 @@ class _Table:
             return False
         splits = {split_of(part) for part in member.path.split("/")[:-1]} - {""}
         return not splits or not self._split or self._split in splits
+
+
+def _cell_of(value: object) -> str:
+    """Return a JSON value as a cell: a list as its items, `null` and objects as an empty cell."""
+    items = value if isinstance(value, list) else [value]
+    if any(item is None or isinstance(item, dict | list) for item in items):
+        return ""
+    return _ITEMS.join(map(str, items))
 
 
 def _find_delimiter(line: str) -> str:

@@ -53,7 +53,7 @@ _ROWS_BELOW = 50
 # to detect them.
 _MOST_HEADERS, _LEAST_CODED, _LEAST_BELOW = 2, 1, 10
 # Forms and scripts write one of these after every label of a list, also after the last.
-_LABEL_ENDS, _FORM_END = ";,|", ";"
+_LABEL_ENDS = ";,|"
 
 
 class ColumnFinder:
@@ -114,7 +114,7 @@ class ColumnFinder:
         self._find_columns(number, [cell.strip() for cell in cells])
 
     def _find_label_end(self) -> TextLayout:
-        """Return the layout with the end of labels: what nearly all end with, otherwise `;`."""
+        """Return the layout, with `label_end` set if nearly all labels end with `;` or the like."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         cells = (self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at)
@@ -122,7 +122,7 @@ class ColumnFinder:
         ends = Counter(label[-1] for label in labels if len(label) > 1 and label[-1] in _LABEL_ENDS)
         end, count = next(iter(ends.most_common(1)), ("", 0))
         is_end = count and count >= len(labels) * _NEARLY_ALL
-        return replace(self._layout, label_end=end if is_end else _FORM_END)
+        return replace(self._layout, label_end=end) if is_end else self._layout
 
     def _find_titles(self) -> frozenset[int]:
         """Return the numbers of the title rows above the column names. They have few cells."""
@@ -450,17 +450,15 @@ class ColumnFinder:
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
     """Return how many rows are above the one that names the columns; 0 if they may be examples.
 
-    They may be examples if one of their cells also occurs below the names.
+    They may be examples if one of their cells, or of the names, also occurs in another row.
     """
     judged = max(0, len(rows) - _LEAST_BELOW)
     for at, names in enumerate(rows[: min(_MOST_TITLES, judged)]):
         found = find_named_columns(names)
         if columns := found.columns if found.is_sure else find_other_column(names):
-            above, below = (  # labels of examples repeat
-                {(k, cell) for cells in part for k in columns for cell in cells[k : k + 1] if cell}
-                for part in (rows[: at + 1], rows[at + 1 :])
-            )
-            return at if above.isdisjoint(below) else 0
+            parts = [{(k, cell) for k in columns for cell in cells[k : k + 1]} for cells in rows]
+            counts = Counter(part for row in parts for part in row if part[1])
+            return at if all(counts[part] < 2 for row in parts[: at + 1] for part in row) else 0
     return 0
 
 

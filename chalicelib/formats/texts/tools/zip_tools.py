@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_CHARACTERS
@@ -36,7 +37,6 @@ MAX_UNPACKED_BYTES = 100 * 1024 * 1024
 _MAX_FILE_BYTES = 25 * 1024 * 1024
 _NAME_AT = 30
 _YAML = (".yml", ".yaml")
-_IMAGES = (".png", ".jpg", ".jpeg")
 _FIRST_FILES = (b".json", b".txt", b".yml", b".yaml", b"/")
 _RASA = next(tool for tool in YAML_TOOLS if tool.kind == RASA)
 _CUSTOM = next(tool for tool in JSON_TOOLS if tool.kind == CUSTOM_TEXT)
@@ -80,11 +80,26 @@ def _kind_of(archive: ZipArchive) -> str:
     documents = [path for path in paths if path.endswith(".json")]
     if any("intents/" in path for path in documents):
         return DIALOGFLOW
-    if len(documents) == 1 and any(path.endswith(".txt") for path in paths):
+    is_custom = len(documents) == 1 and any(path.endswith(".txt") for path in paths)
+    # A Rasa project may have a JSON file and texts of other tools.
+    if is_custom and any('"documents"' in text for text in _texts_of(archive, ".json")):
         return CUSTOM_TEXT
-    # Archives of boxes have YAML next to images.
-    has_images = any(path.casefold().endswith(_IMAGES) for path in paths)
-    return RASA if not has_images and any(path.endswith(_YAML) for path in paths) else ""
+    if any(map(has_utterances, _texts_of(archive, _YAML))):
+        return RASA
+    return CUSTOM_TEXT if is_custom else ""
+
+
+def _texts_of(archive: ZipArchive, suffixes: str | tuple[str, ...]) -> Iterator[str]:
+    """Yield the texts of files that can be read, as far as an export may be unpacked."""
+    left = MAX_UNPACKED_BYTES
+    for found in archive.members():
+        if not found.path.endswith(suffixes):
+            continue
+        left -= found.entry.size_bytes
+        if left < 0:
+            return
+        with suppress(MemberProblem):
+            yield archive.read(found, _MAX_FILE_BYTES).decode("utf-8-sig", "replace")
 
 
 class _Files:
@@ -95,14 +110,16 @@ class _Files:
         self._left = MAX_UNPACKED_BYTES
         self.members = {member.path: member for member in archive.members()}
 
-    def read(self, found: ZipMember) -> str:
-        """Return the text of a file."""
+    def read(self, found: ZipMember, sign: Callable[[str], bool] = bool) -> str:
+        """Return the text of a file; "" if it has no `sign`, whatever its encoding is."""
         self.check()
         self._left -= found.entry.size_bytes
         if self._left < 0:
             raise ExportFault("its files unpack to more than 100 MB; export a part of it")
         try:
-            return self._archive.read(found, _MAX_FILE_BYTES).decode("utf-8-sig")
+            content = self._archive.read(found, _MAX_FILE_BYTES)
+            is_read = sign(content.decode("utf-8-sig", "replace"))
+            return content.decode("utf-8-sig") if is_read else ""
         except (MemberProblem, UnicodeDecodeError) as problem:
             raise ExportFault(f"{found.path[:100]}: {problem}") from None
 
@@ -158,7 +175,7 @@ def _label_of(item: Any) -> str:
 
 def _read_project(files: _Files, entities: EntityCount) -> Iterator[Pair]:
     for path, found in files.members.items():
-        if path.endswith(_YAML) and has_utterances(text := files.read(found)):
+        if path.endswith(_YAML) and (text := files.read(found, has_utterances)):
             yield from _RASA.read(parse_yaml(text, files.check), entities)
 
 
