@@ -70,6 +70,8 @@ SIGNS = {
     "isJoined": -1, "fit": 1, "keyScore": 1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
+MOST_WEIGHT = 4.0
+"""Largest absolute weight, so that no input alone makes a value improbable that is else certain."""
 ISSUED_TIMES = 3.0
 """How many times as much a family with a template that ships counts as another one."""
 FORMS = 3
@@ -235,7 +237,8 @@ def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
         ]
     )
     right = np.array([case.is_right for case in cases], dtype=np.float64)
-    return fit_signed(_fit_inputs, INPUTS, SIGNS, rows, right, counts)
+    bias, weights = fit_signed(_fit_inputs, INPUTS, SIGNS, rows, right, counts)
+    return bias, tuple(max(-MOST_WEIGHT, min(MOST_WEIGHT, weight)) for weight in weights)
 
 
 def _fit_inputs(

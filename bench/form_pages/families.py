@@ -51,6 +51,7 @@ from bench.form_pages.rows import (
     numbered_lines,
     prose_column,
     receipt,
+    value_row,
 )
 from bench.form_pages.sheet import Sheet
 from bench.form_pages.slips import information_slip, wage_slip
@@ -219,7 +220,12 @@ _VARIED: Mapping[str, tuple[str, Draw]] = {
     **{f"{name}, letters": (name, partial(_lettered, draw=_BASE[name])) for name in _LETTERED},
 }  # fmt: skip
 """Further ways to write amounts or text layers: name of the family that is drawn, and drawing."""
-FAMILIES: Mapping[str, Draw] = {**_BASE, **{name: draw for name, (_, draw) in _VARIED.items()}}
+FAMILIES: Mapping[str, Draw] = {
+    **_BASE,
+    **{name: draw for name, (_, draw) in _VARIED.items()},
+    "value row over items": lambda sheet: value_row(sheet, stacked=False),
+    "stacked values": lambda sheet: value_row(sheet, stacked=True),
+}
 
 
 def whole_family(name: str) -> str:

@@ -253,6 +253,30 @@ def item_table(sheet: Sheet, ruled: bool) -> None:
     closing(sheet, y)
 
 
+def value_row(sheet: Sheet, stacked: bool) -> None:
+    """Write captions over values that other texts follow: rows of items, or a text of another kind.
+
+    Args:
+        sheet: page that is drawn.
+        stacked: whether the captions are below each other.
+    """
+    sheet.language = chance_language(sheet.random)
+    names = sheet.random.sample(("customer", "date", "expiry", "quantity", "total", "number"), 4)
+    sheet.entries = [draw_entry(sheet.random, name, sheet.language, 0.0) for name in names]
+    y, step = opening(sheet), 1.6 * max(sheet.value_size, sheet.caption_size)
+    away, width = sheet.random.uniform(1.4, 1.9) * step, (WIDTH - 2 * MARGIN) / 4
+    items = 1 if stacked else sheet.random.randint(1, 6)
+    for place, entry in enumerate(list(sheet.entries)):
+        x, top = (MARGIN, y + 5 * step * place) if stacked else (MARGIN + width * place, y)
+        sheet.caption(x, top, sheet.fitting(entry, width - 20).captions[0], 0.8)
+        write_value(sheet, entry, x, top + step, x + width - 10)
+        for row in range(items):
+            name = "phone" if stacked else entry.entity
+            other = draw_entry(sheet.random, name, sheet.language, 0.0)
+            sheet.value(x, top + step + away + step * row, other.value, x + width - 10)
+    closing(sheet, y + 10 * step)
+
+
 def letter(sheet: Sheet, above_values: bool) -> None:
     """Write a letter with a line of references over its text."""
     sheet.entries = [

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from bench.fit_forms import Case, EmptyCase, empty_shares, fit, left_out, report
+from bench.fit_forms import MOST_WEIGHT, Case, EmptyCase, empty_shares, fit, left_out, report
 from chalicelib.engines.ocr.forms.certainty import INPUTS, Emptiness, Evidence, Surroundings
 
 
@@ -39,6 +39,17 @@ def test_fit_finds_what_makes_values_wrong() -> None:
     assert weights[INPUTS.index("misread")] < -2
     assert max(abs(weights[place]) for place in range(len(INPUTS)) if place not in (0, 1, 2)) < 1e-6
     assert abs(promised - np.mean([case.is_right for case in cases])) < 0.001
+
+
+def test_no_input_alone_decides() -> None:
+    """An input that is set for wrong values only gets no larger weight than the limit."""
+    sure = [Case("drawn", str(at % 5), Evidence(Surroundings(), 0.0, 5), True) for at in range(900)]
+    odd = Evidence(Surroundings(heads_column=1.0), 0.0, 5)
+    cases = [*sure, *(Case("drawn", str(at % 5), odd, False) for at in range(100))]
+
+    _, weights = fit(cases)
+
+    assert weights[INPUTS.index("headsColumn")] == -MOST_WEIGHT
 
 
 def test_families_are_judged_by_fits_that_never_saw_them() -> None:

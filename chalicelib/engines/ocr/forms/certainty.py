@@ -42,8 +42,8 @@ class Surroundings:
     """Whether the value was joined from several texts, so that some may belong elsewhere."""
     has_text_below: bool = False
     """Whether unassigned text is directly below the value."""
-    heads_column: bool = False
-    """Whether the key is the header of a column of numbers or dates."""
+    heads_column: float = 0.0
+    """How surely the key is the header of a column of numbers or dates, 0 to 1."""
     bound: float = 1.0
     """Upper limit of the probability; 1 in text layers.
 
@@ -84,7 +84,7 @@ class Evidence:
             float(self.has_digit),
             self.fit,
             self.key_score,
-            float(around.heads_column),
+            around.heads_column,
         )
 
 

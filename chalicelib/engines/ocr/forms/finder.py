@@ -92,7 +92,7 @@ def _find_printed(
     check()
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
     shared = _FormPage(amounts, page.is_exact, weigh)
-    chosen = _choose_places(keys, found, values, shared)
+    chosen = _choose_places(keys, found, values)
     fields = {
         number: _field(keys[number], found[place], values[place], shared)
         for number, place in chosen.items()
@@ -151,10 +151,7 @@ def _crossed_fields(
 
 
 def _choose_places(
-    keys: Sequence[TemplateKey],
-    found: Sequence[FoundKey],
-    values: Mapping[int, Value],
-    shared: _FormPage,
+    keys: Sequence[TemplateKey], found: Sequence[FoundKey], values: Mapping[int, Value]
 ) -> dict[int, int]:
     """Return, for each key, the index in `found` of the position with the most likely value.
 
@@ -162,10 +159,10 @@ def _choose_places(
     """
 
     def promise(place: int) -> tuple[float, float]:
+        # Fitted weights must not choose the values on which they are fitted.
         value, key = values[place], found[place]
-        text = " ".join(segment.text for segment in value.segments)
-        sure = likelihood(_evidence(text, key, value, shared)) if text else 0.0
-        return sure * key.score, key.score
+        factor = settings.KEY_IN_PROSE if value.surroundings.heads_column else 1.0
+        return (factor * value.certainty * key.score if value.segments else 0.0), key.score
 
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():

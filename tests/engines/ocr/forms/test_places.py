@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
+from chalicelib.engines.ocr.forms import certainty
 from chalicelib.engines.ocr.forms.finder import find_fields
 from tests.engines.ocr.forms.drawn import DrawnForm
 
@@ -91,3 +94,86 @@ def test_text_in_another_font_size_does_not_continue_a_value() -> None:
     (field,) = find_fields(exact, FormTemplate((TemplateKey("job", ("Occupation",)),)))
 
     assert field.value_text == "Cook and"
+
+
+@pytest.mark.parametrize(
+    ("text", "caption", "value"),
+    [
+        ("10 total 35.00", "total", "35.00"),
+        ("12.03.2024 name Anna", "name", "Anna"),
+        ("Unit 42 rent 950.00", "rent", "950.00"),
+    ],
+)
+def test_lower_case_caption_may_be_between_numbers(text: str, caption: str, value: str) -> None:
+    """A caption in small letters behind a number is found; only "to" and "through" are none."""
+    form = DrawnForm()
+    form.write(60, 100, text)
+    form.write(60, 160, "Period 12/03/2024 to 15/03/2024")
+
+    fields = _read(form, TemplateKey("key", (caption,)), TemplateKey("end", ("to",), ("DATE",)))
+
+    assert fields == {"key": value}
+
+
+_DETAILS = (
+    ("account", "Account number", "10234567", ()),
+    ("date", "Statement date", "03/04/2026", ("DATE",)),
+    ("due", "Amount due", "$125.40", ("CURRENCY",)),
+)
+
+
+def _probabilities(gap: float, rows: int) -> list[float]:
+    """Return the probabilities of values that rows of items follow at a distance in pixels."""
+    form = DrawnForm()
+    for place, (_, caption, value, _) in enumerate(_DETAILS):
+        x = 60 + 370 * place
+        form.write(x, 100, caption)
+        form.write(x, 140, value)
+        for row in range(rows):
+            item = ("10450", "01/11/2026", "22.10")[place]
+            form.write(x, 140 + gap + 40 * row, item)
+    keys = tuple(TemplateKey(entity, (text,), kinds) for entity, text, _, kinds in _DETAILS)
+    return [field.probability for field in find_fields(form.read(), FormTemplate(keys))]
+
+
+@pytest.mark.parametrize("gap", [70, 90])
+def test_values_over_items_are_likely(gap: float) -> None:
+    """A row of values stays likely if a table follows it at another distance than its rows."""
+    assert min(_probabilities(gap, rows=4)) > 0.85
+
+
+def test_first_row_of_a_column_is_unlikely() -> None:
+    """A value is less likely the more rows of its kind follow at the same distance."""
+    alone, two, many = (max(_probabilities(40, rows)) for rows in (0, 1, 4))
+
+    assert many < 0.6 < two < 0.9 < alone
+
+
+def test_other_kind_of_text_below_a_value_is_no_column() -> None:
+    """A phone number below a number, or an amount below a date, hardly lowers the probability."""
+    form = DrawnForm()
+    for x, texts in (
+        (60, ("Invoice number", "10234", "(602) 555-0134")),
+        (500, ("Due date", "03/04/2026", "$55.00")),
+    ):
+        for row, text in enumerate(texts):
+            form.write(x, 100 + 40 * row, text)
+    keys = (
+        TemplateKey("number", ("Invoice number",)),
+        TemplateKey("due", ("Due date",), ("DATE",)),
+    )
+
+    assert min(each.probability for each in find_fields(form.read(), FormTemplate(keys))) > 0.8
+
+
+def test_places_are_chosen_without_fitted_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While weights are fitted, the weights of the last fit are not used."""
+    monkeypatch.delattr(certainty, "fitted_weights")
+    form = DrawnForm()
+    form.write(60, 100, "Total: 5.00")
+    form.write(60, 200, "Total")
+    keys = (TemplateKey("total", ("Total",), ("CURRENCY",)),)
+
+    (field,) = find_fields(form.read(), FormTemplate(keys), weigh=lambda _: 0.5)
+
+    assert (field.value_text, field.probability) == ("5.00", 0.5)

@@ -147,7 +147,7 @@ def _make_codes() -> npt.NDArray[np.intp]:
 _CODES = _make_codes()
 
 
-_BETWEEN = re.compile(r"\d\d [a-z]+ [A-Z\d]")
+_BETWEEN = re.compile(r"\d (?:to|through) [A-Z\d]")
 _NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\w[-/.,]$"), re.compile(r"'|[-/.,]\w")
 
 
@@ -234,7 +234,7 @@ def _is_in_value(segments: Sequence[LineSegment], parts: Parts) -> bool:
     """Return whether a text is part of a value: 5 in 5-08 or 5'-08", or "to" between numbers."""
     number, start, end = parts[0]
     text = segments[number].text
-    if text[start:end].islower() and _BETWEEN.match(text, max(0, start - 3), end + 2):
+    if _BETWEEN.fullmatch(text[max(0, start - 2) : end + 2]):
         return True
     digits = text[start:end].rstrip("'")
     return digits.isdecimal() and bool(

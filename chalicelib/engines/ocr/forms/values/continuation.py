@@ -7,6 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from math import isfinite, isinf
 
+import numpy as np
+
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import settings
@@ -38,17 +40,19 @@ _OPEN_WORDS = word_set("and or of the for with to in at by a an und et y de from
 _AMOUNT = re.compile(r"[-(]?[$€£]?\s?\d{1,3}(?:[.,]?\d{3})*[.,]\d\d\)?")
 
 
-def is_closed(text: str) -> bool:
-    """Return whether a text is exactly one number, date, amount, phone number or mail address."""
-    if len(text) > settings.LONGEST_TYPED_CHARACTERS:
-        return False
-    length = len(text.strip(" .;"))
-    return any(span.end - span.start >= length for find in _FINDERS for span in find(text))
-
-
 def is_amount(text: str) -> bool:
     """Return whether a text is one whole amount of money, with cents."""
     return _AMOUNT.fullmatch(text) is not None
+
+
+def _kind(text: str) -> int | None:
+    """Return the index in `_FINDERS` of the kind a text is exactly one of; None if of none."""
+    if is_amount(text):
+        return 0
+    length = len(text.strip(" .;"))
+    finders = _FINDERS if len(text) <= settings.LONGEST_TYPED_CHARACTERS else ()
+    kinds = (any(one.end - one.start >= length for one in find(text)) for find in finders)
+    return next((kind for kind, is_whole in enumerate(kinds) if is_whole), None)
 
 
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
@@ -134,27 +138,38 @@ class Continuation:
             lines.append([below, *self._rest_of_line(below)])
         return [fragment for line in lines for fragment in line]
 
-    def text_below(self, number: int, reach: float = settings.LINE_GAP_HEIGHTS) -> str:
-        """Return the nearest text below a value's text, within some of its heights.
+    def text_below(self, number: int, reach: float = settings.LINE_GAP_HEIGHTS) -> int | None:
+        """Return the index of the nearest text below a value's text, within some of its heights.
 
-        Empty if there is none, or if the nearest text is a label.
+        None if there is none, or if the nearest text is a label.
         """
         rect, height = self._rect(number), self._segment(number).height
         low = rect.max_y - settings.OVERLAP_HEIGHTS * height
         high = rect.max_y + reach * height
         first, last = (bisect_left(self._tops_of_labels, top) for top in (low, high))
         # If a label and a text are at the same position, the label counts.
-        texts = [(label, "") for label in self._label_tops[first:last]]
+        texts = [(label, -1) for label in self._label_tops[first:last]]
         free = filter(self._is_free, self._between(low, high))
-        texts += [(self._rect(one), self._segment(one).text) for one in free]
+        texts += [(self._rect(one), one) for one in free]
         column = [each for each in texts if rect.min_x - each[0].width < each[0].min_x < rect.max_x]
-        return min(((each.min_y, text) for each, text in column), default=(0.0, ""))[1]
+        below = min(((each.min_y, one) for each, one in column), default=(0.0, -1))[1]
+        return None if below < 0 else below
 
-    def heads_column(self, chosen: Candidate) -> bool:
-        """Return whether a key is the header of a column of numbers or dates."""
-        below = self.text_below(chosen.fragment, settings.BELOW_HEIGHTS)
-        texts = (self._segment(chosen.fragment).text, below)
-        return chosen.relation == BELOW and all(text and is_closed(text) for text in texts)
+    def heads_column(self, key: FoundKey, chosen: Candidate) -> float:
+        """Return how surely a key is the header of a column: 0, 0.5 or 1.
+
+        In a column, rows of one kind are equally far apart. Other texts below a value may be of
+        another field.
+        """
+        kind = _kind(self._segment(chosen.fragment).text)
+        rows = [chosen.fragment] if chosen.relation == BELOW and kind is not None else []
+        for _ in rows[:1] * 2:
+            below = self.text_below(rows[-1], settings.BELOW_HEIGHTS)
+            if below is not None and below not in rows and _kind(self._segment(below).text) == kind:
+                rows.append(below)
+        middles = [key.segments[-1].rect.center[1], *(self._rect(each).center[1] for each in rows)]
+        slack = settings.OFF_LEVEL_HEIGHTS * key.height
+        return np.count_nonzero(abs(np.diff(middles, 2)) < slack) / 2
 
     def _rest_of_box(self, key: FoundKey, value: Rect) -> float:
         """Return how far a value is from the right side of its box, in pixels.
@@ -168,7 +183,7 @@ class Continuation:
 
     def _is_open(self, line: Sequence[int]) -> bool:
         """Return whether a value may have more lines; amounts, dates and numbers never do."""
-        return not is_closed(" ".join(self._segment(fragment).text for fragment in line))
+        return _kind(" ".join(self._segment(fragment).text for fragment in line)) is None
 
     def _rest_of_line(self, number: int, reach: float = 0.0, end: float = 0.0) -> list[int]:
         """Return the indexes of the next words of a line, and of texts within `reach` pixels.

@@ -159,8 +159,8 @@ def find_values(
             consensus=consensus[number],
             has_colon=keys[number].has_colon,
             is_joined=len(fragments) > 1 and not _is_comb(segments),
-            has_text_below=bool(continuation.text_below(fragments[-1])),
-            heads_column=continuation.heads_column(chosen[number]),
+            has_text_below=continuation.text_below(fragments[-1]) is not None,
+            heads_column=continuation.heads_column(keys[number], chosen[number]),
         )
         values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
     return values

@@ -99,3 +99,17 @@ def test_total_of_a_table_and_a_lone_sum_below_it_are_values_of_the_period() -> 
     assert found["total_taxes"] == "84.95"
     assert found["net_pay"] == "411.27"
     assert not found.get("ytd_net")
+
+
+def test_short_row_label_is_no_caption_of_a_tax() -> None:
+    """Medical premiums and dues are no taxes, although their labels begin like those of taxes."""
+    form = DrawnForm()
+    form.write(540, 100, "Current")
+    for place, text in enumerate(("MED 125", "SOC CLUB", "FICA")):
+        form.write(60, 140 + 40 * place, text)
+        form.write(540, 140 + 40 * place, f"5{place}.00")
+    fields = find_fields(form.read(), standard_template("paystub"))
+    found = {each.entity: each.value_text for each in fields}
+
+    assert found.get("social_security_tax") == "52.00"
+    assert "medicare_tax" not in found
