@@ -35,9 +35,9 @@ def target_thresholds(
             None: all.
 
     Returns:
-        For each target, the lowest threshold expected to reach it, and the fraction of the counted
-        predictions at or above this threshold with its 95 % interval. The threshold is None if
-        none reaches the target.
+        For each target, the lowest threshold whose predictions reach it, and are expected to reach
+        it for other inputs. Also the fraction of the counted predictions at or above this threshold
+        with its 95 % interval. The threshold is None if none reaches the target.
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
     counted = np.ones(len(rounded), bool) if counted is None else counted
@@ -66,7 +66,10 @@ def _lowest(target: float, probabilities: Doubles, is_right: Bools) -> float | N
     ranked = probabilities[order]
     counts = np.arange(1, len(ranked) + 1)
     stated = np.cumsum(ranked) / counts
-    precision = (np.cumsum(is_right[order]) + _STATED_ANSWERS * stated) / (counts + _STATED_ANSWERS)
+    right = np.cumsum(is_right[order])
+    expected = (right + _STATED_ANSWERS * stated) / (counts + _STATED_ANSWERS)
+    # Probabilities that are too high must not replace correct predictions.
+    precision = np.minimum(expected, right / counts)
     # Equal probabilities cannot be separated, so only the last of a run can be a threshold.
     is_end = np.append(ranked[1:] != ranked[:-1], np.ones(min(len(ranked), 1), bool))
     reaches = is_end & (precision >= target) & (counts >= FEWEST_ANSWERS) & (ranked >= 0)

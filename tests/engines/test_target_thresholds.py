@@ -43,6 +43,13 @@ def test_few_correct_predictions_do_not_prove_a_high_precision() -> None:
     assert [one["threshold"] for one in many] == [0.9, 0.9, None]
 
 
+def test_overconfident_probabilities_do_not_replace_correct_predictions() -> None:
+    """Seventeen of twenty correct predictions do not reach .9, whatever they state."""
+    found = target_thresholds(np.full(20, 0.999), np.arange(20) < 17)
+
+    assert [one["threshold"] for one in found] == [None] * 3
+
+
 def test_equal_probabilities_are_not_separated() -> None:
     """A run of equal probabilities is not split, even if only its end is wrong."""
     probabilities = np.repeat([0.995, 0.99], [30, 40])
