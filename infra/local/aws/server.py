@@ -9,6 +9,7 @@ import ctypes
 import logging
 import os
 import socket
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
@@ -91,6 +92,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
         except WrongBody as wrong:
             status, headers = "400 Bad Request", [("Content-Type", "application/xml")]
             content = Refused(str(wrong), "IncompleteBody").body
+        self.is_awaited = False  # the connection may carry further requests
         self.close_connection |= not is_read
         try:
             self._write(status, headers, content)
@@ -109,10 +111,12 @@ class Handler(werkzeug_app.MotoRequestHandler):
 
     def _drop(self) -> None:
         """Drop what arrives of an unread body, so that the client gets to read the answer."""
-        self.connection.settimeout(DROPPING_SECONDS)
+        left, deadline = DROPPED_BYTES, time.monotonic() + DROPPING_SECONDS
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
-            self.rfile.read(DROPPED_BYTES)
+            while left > 0 and (seconds := deadline - time.monotonic()) > 0:
+                self.connection.settimeout(seconds)
+                left -= len(self.rfile.read1(left)) or left
 
     def _write(
         self, status: str, headers: list[tuple[str, str]], content: bytes | FileStream

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -9,12 +10,13 @@ import pytest
 from botocore.config import Config
 
 from infra.local.aws.s3_access import FIELDS_BYTES
+from infra.local.aws.server import DROPPING_SECONDS
 from infra.local.aws.write_pause import PATH
 from tests.aws_keys import KEYS
 from tests.local.aws.signing import signed
 from tests.local.aws.test_guard import BUCKET, forged
 from tests.local.aws.test_server import form
-from tests.local.wire import RawAnswer, talk
+from tests.local.wire import RawAnswer, talk, wait_until
 from tests.local_stack import LocalStack
 
 KEY = f"{BUCKET}/body.bin"
@@ -74,13 +76,50 @@ def test_body_of_a_stranger_is_not_read(
     assert answer.headers["connection"] == "close"
 
 
-def test_body_without_a_digest_is_limited(stack: LocalStack) -> None:
-    """A call that AWS signs with its whole body may not have one of gigabytes."""
+@pytest.mark.parametrize("last", ["", "0" * 64], ids=["signed", "forged"])
+def test_body_without_a_digest_is_limited(stack: LocalStack, last: str) -> None:
+    """A call whose whole body is signed may not have one of gigabytes, even if forged."""
     headers = signed(stack, "dynamodb", headers={"X-Amz-Target": "DynamoDB_20120810.PutItem"})
+    kept = len(headers["Authorization"]) - len(last)
+    headers["Authorization"] = headers["Authorization"][:kept] + last
 
     answer = ask(stack, "POST /", {**headers, **LARGE}, bytes(17 * 1024 * 1024))
 
     assert (answer.status, b"16777216 bytes" in answer.body) == (400, True)
+
+
+def is_dropped(connection: socket.socket) -> bool:
+    """Send one byte; return whether the server has closed the connection."""
+    try:
+        connection.sendall(b"x")
+    except (BrokenPipeError, ConnectionResetError):
+        return True
+    return False
+
+
+def test_slow_client_is_not_waited_for(stack: LocalStack) -> None:
+    """A client that sends a refused body byte by byte is dropped after seconds."""
+    url = stack.environment["AWS_ENDPOINT_URL"]
+    host, port = url.removeprefix("http://").split(":")
+    head = f"PUT {KEY} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 9000000000\r\n\r\n"
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(head.encode())
+        wait_until(lambda: is_dropped(connection), 10 * DROPPING_SECONDS)
+
+
+def test_continue_is_sent_only_to_the_request_that_asks(stack: LocalStack) -> None:
+    """After a request that asks for it without a body, the next one gets no 100 Continue."""
+    url = stack.environment["AWS_ENDPOINT_URL"]
+    host = f"Host: {url.removeprefix('http://')}\r\n"
+    first = f"GET {BUCKET} HTTP/1.1\r\n{host}Expect: 100-continue\r\n\r\n"
+    form_head = f"{host}Content-Type: {FORM['Content-Type']}\r\nConnection: close\r\n"
+    second = f"POST {BUCKET} HTTP/1.1\r\n{form_head}Content-Length: 5\r\n\r\nhello"
+
+    talked = talk(url, first.encode(), second.encode(), seconds=30)
+
+    assert talked.status == 403
+    assert b"HTTP/1.1 4" in talked.body
+    assert b"100 Continue" not in talked.body
 
 
 @pytest.fixture
