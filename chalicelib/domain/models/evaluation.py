@@ -18,7 +18,9 @@ class EvaluatedExample:
     """
 
     example_id: int
-    """Id of the example; if an image lacks the predicted label, the id of its first example."""
+    """Id of the example. A multi-label image has an example for each of its labels. If the entry's
+    label is not one of them, this is the id of the image's first example.
+    """
     expected: str | None
     """Label of the example; None if a multi-label image does not have the predicted label."""
     predicted: str | None

@@ -87,10 +87,12 @@ class VersionUsers(Protocol):
 
 
 class VersionUse:
-    """Knows which versions unfinished batches and exports use, and keeps these.
+    """Finds the versions that unfinished batches and exports use, so that their files are kept.
 
-    A batch or export stores its row and then checks that its version is still listed. So, after a
-    version was taken off the list, all work that still needs its files is found here.
+    A batch or export may begin to use a version while another call removes this version from the
+    model's list. So a batch or export first stores its row, then checks that the list has the
+    version, and is refused if not. A removal first changes the list, then calls `put_back`, which
+    finds the rows of all work that had passed this check.
     """
 
     def __init__(

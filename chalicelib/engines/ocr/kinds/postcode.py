@@ -117,7 +117,10 @@ def find_state_zips(text: str) -> tuple[Span, ...]:
 
 
 def _in_any_case(text: str) -> list[re.Match[str]]:
-    """Return states in lower case with a ZIP code; a comma must be before them: `, az 85001`."""
+    """Return states with ZIP codes that `_STATE_ZIP` misses because of their case.
+
+    A comma must be before the state: `, az 85001` or `, Az 85001`.
+    """
     found = _LOWER_STATE_ZIP.finditer(text)
     return [match for match in found if not _STATE_ZIP.match(text, match.start("state"))]
 

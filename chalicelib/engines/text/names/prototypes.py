@@ -40,11 +40,11 @@ class LabelledVectors:
     names: Doubles
     """Vectors of the label names and descriptions, shape (labels, dims)."""
     features: Doubles
-    """Vectors of the examples, shape (examples, dims); no rows without examples."""
+    """Vectors of the examples, shape (examples, dims); (0, dims) if there are none."""
     labels: Ints
     """Label indexes of the examples, int, shape (examples,)."""
     unlabelled: Doubles
-    """Vectors of unlabelled texts, shape (texts, dims); no rows without such texts."""
+    """Vectors of unlabelled texts, shape (texts, dims); (0, dims) if there are none."""
     scale: float
     """Factor that converts products with prototypes to calibrated logits."""
 

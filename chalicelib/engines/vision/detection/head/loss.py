@@ -72,14 +72,15 @@ def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
 
 
 def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return IoU, GIoU, both (positives,), and the gradient of GIoU, (positives, 4).
-
-    The gradient is with respect to `logs`.
+    """Return the boxes' IoU, their GIoU, and the gradient of GIoU with respect to `logs`.
 
     Args:
         logs: logarithms of the distances to left, top, right, bottom, float64, shape (positives,
             4).
         wanted: true distances, float64, same shape.
+
+    Returns:
+        IoU and GIoU have shape (positives,), the gradient has shape (positives, 4).
     """
     found = distances_of(logs)
     area = _area(found)
