@@ -159,10 +159,10 @@ def _choose_places(
     """
 
     def promise(place: int) -> tuple[float, float]:
-        # Fitted weights must not choose the values on which they are fitted.
+        # The fit must not depend on fitted weights. Of likely values, the best caption's counts.
         value, key = values[place], found[place]
-        factor = settings.KEY_IN_PROSE if value.surroundings.heads_column else 1.0
-        return (factor * value.certainty * key.score if value.segments else 0.0), key.score
+        sure = min(0.5, value.certainty) * (1 - value.surroundings.heads_column / 2)
+        return (sure * key.score if value.segments else 0.0), key.score
 
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
