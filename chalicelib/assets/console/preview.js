@@ -24,6 +24,7 @@ export function Preview({ found, file, type, options, busy, change, setType, lea
   const removed = gone.reduce((sum, label) => sum + label.numExamples, 0);
   // How many texts are left out is known when the dataset is read.
   const isFewer = Object.values(removals).some(Boolean);
+  const count = number(found.kept - removed);
   const fix = { found, options, change, changes, plan, setRemovals, type, setType, leaveOut, isNew };
   return html`
     <section class="card" aria-busy=${busy}>
@@ -54,9 +55,11 @@ export function Preview({ found, file, type, options, busy, change, setType, lea
         disabled=${busy || found.refusal || !found.kept}
         run=${() => create(name, changes, removals)}
       >
-        ${t(isNew ? (isFewer ? "upload.createFewer" : "upload.create") : "upload.addCount", {
-          count: number(found.kept - removed),
-        })}
+        ${
+          isNew
+            ? t(isFewer ? "upload.createFewer" : "upload.create", { count })
+            : t("upload.addCount", { count })
+        }
       <//>
     </section>
   `;
