@@ -243,6 +243,18 @@ EXPORTS = [
     _no("Rasa, project with texts in another encoding", make_zip({
         "data/nlu.yml": _YAML.encode(), "data/more.yml": b"nlu:\n- intent: caf\xe9\n"}),
         "data/more.yml: 'utf-8' codec"),
+    _ok("Rasa, project in UTF-16", make_zip({"data/nlu.yml": _YAML.encode("utf-16")}), "rasa"),
+    _ok("Rasa, project with a file in UTF-16", make_zip({
+        "data/nlu.yml": b"nlu:\n- intent: bye\n  examples: [bye, see you]\n",
+        "data/more.yml": _YAML.encode("utf-16")}), "rasa",
+        labels={**LABELS, "bye": 2}, warnings=frozenset({"fewExamples"})),
+    _ok("Rasa, project with texts and a JSON file of documents", make_zip({
+        "data/nlu.yml": _YAML.encode(), "requirements.txt": b"rasa\n",
+        "faq.json": b'{"documents": [{"location": "requirements.txt"}]}'}), "rasa"),
+    _ok("Rasa, project with a JSON file of intents", make_zip({
+        "data/nlu.yml": _YAML.encode(), "docs/intents/list.json": b'["refund"]'}), "rasa"),
+    _ok("Dialogflow, agent next to YAML", make_zip({
+        **_agent(), "nlu.yml": b"nlu:\n- intent: bye\n  examples: [bye, hi]\n"}), "dialogflow"),
     _ok("Azure custom text next to settings in YAML", make_zip({
         "labels.json": _json(_CUSTOM), **_TEXTS, "data/nlu.yml": _YAML.encode()}),
         "customTextClassification"),

@@ -122,11 +122,14 @@ def read_records(
 
 
 def _find_quote(stream: TextIO, separator: str) -> str:
-    """Return the quotation mark: a single one if it encloses all cells of the file."""
+    """Return the quotation mark: a single one if it encloses two or more cells in every line.
+
+    A line above 10,000 characters, or a line break in a cell, makes it a double one.
+    """
     start = stream.tell()
     cell = "'[^']*(?:''[^']*)*'"
     row = re.compile(f"\ufeff?{cell}(?:{re.escape(separator)}{cell})+\\s*|\\s+")
-    # The file is read to its end only as long as all rows fit.
+    # The file is read to its end only as long as all lines fit.
     lines = iter(partial(stream.readline, _LONGEST_QUOTED), "")
     is_single = all(map(row.fullmatch, lines))
     stream.seek(start)

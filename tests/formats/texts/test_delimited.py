@@ -47,9 +47,12 @@ def test_read_records_when_a_quote_is_broken(broken: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("last", ["'i don't know','no'", "'i don\\'t know','no'", "so,no"])
+@pytest.mark.parametrize(
+    "last",
+    ["'i don't know','no'", "'i don\\'t know','no'", "so,no", f"'{'long' * 2_500}','no'"],
+)
 def test_read_records_when_single_quotes_do_not_fit_all_rows(last: str) -> None:
-    """Single quotes are ordinary characters if they do not enclose all cells of the file."""
+    """Single quotes are ordinary characters if the cells of one line are not in them."""
     records = _read("'text','label'\n" + "'a word','yes'\n" * 600 + last)
 
     assert [records[1].cells, records[-1].cells] == [["'a word'", "'yes'"], last.split(",")]

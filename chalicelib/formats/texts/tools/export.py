@@ -34,9 +34,7 @@ class ExportFile:
     def head(self) -> str:
         """Return the first characters, without a byte order mark."""
         self.file.seek(0)
-        content = self.file.read(_HEAD_BYTES)
-        is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        return content.decode("utf-16" if is_wide else "utf-8-sig", "ignore")
+        return decode(self.file.read(_HEAD_BYTES), "ignore")
 
     @cached_property
     def text(self) -> str:
@@ -96,6 +94,12 @@ class ToolExport:
 
     tool: Tool
     document: Any
+
+
+def decode(content: bytes, errors: str = "strict") -> str:
+    """Decode UTF-8, or UTF-16 with a byte order mark; return the text without the mark."""
+    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if is_wide else "utf-8-sig", errors)
 
 
 def items_of(value: object) -> Iterator[Mapping[str, Any]]:

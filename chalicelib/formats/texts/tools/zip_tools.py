@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -25,6 +26,7 @@ from chalicelib.formats.texts.tools.export import (
     Pair,
     Tool,
     ToolExport,
+    decode,
     items_of,
     member,
     text_of,
@@ -38,6 +40,10 @@ _MAX_FILE_BYTES = 25 * 1024 * 1024
 _NAME_AT = 30
 _YAML = (".yml", ".yaml")
 _FIRST_FILES = (b".json", b".txt", b".yml", b".yaml", b"/")
+_SIGNS = {
+    DIALOGFLOW: re.compile(r'"(?:isTemplate|userSays|trainingPhrases)"\s*:'),
+    CUSTOM_TEXT: re.compile(r'"projectKind"\s*:\s*"\w*LabelClassification"'),
+}
 _RASA = next(tool for tool in YAML_TOOLS if tool.kind == RASA)
 _CUSTOM = next(tool for tool in JSON_TOOLS if tool.kind == CUSTOM_TEXT)
 
@@ -76,30 +82,27 @@ def find_zip_export(source: ExportFile) -> ToolExport | None:
 
 
 def _kind_of(archive: ZipArchive) -> str:
-    paths = [member.path for member in archive.members()]
-    documents = [path for path in paths if path.endswith(".json")]
-    if any("intents/" in path for path in documents):
-        return DIALOGFLOW
-    is_custom = len(documents) == 1 and any(path.endswith(".txt") for path in paths)
-    # A Rasa project may have a JSON file and texts of other tools.
-    if is_custom and any('"documents"' in text for text in _texts_of(archive, ".json")):
-        return CUSTOM_TEXT
-    if any(map(has_utterances, _texts_of(archive, _YAML))):
-        return RASA
-    return CUSTOM_TEXT if is_custom else ""
+    files = list(archive.members())
+    documents = [found for found in files if found.path.endswith(".json")]
+    intents = [found for found in documents if "intents/" in found.path]
+    has_texts = any(found.path.endswith(".txt") for found in files)
+    kind = DIALOGFLOW if intents else CUSTOM_TEXT if len(documents) == 1 and has_texts else ""
+    # A Rasa project may have JSON files and texts of other tools.
+    if kind and any(map(_SIGNS[kind].search, _texts_of(archive, intents or documents))):
+        return kind
+    settings = [found for found in files if found.path.endswith(_YAML)]
+    return RASA if any(map(has_utterances, _texts_of(archive, settings))) else kind
 
 
-def _texts_of(archive: ZipArchive, suffixes: str | tuple[str, ...]) -> Iterator[str]:
+def _texts_of(archive: ZipArchive, files: list[ZipMember]) -> Iterator[str]:
     """Yield the texts of files that can be read, as far as an export may be unpacked."""
     left = MAX_UNPACKED_BYTES
-    for found in archive.members():
-        if not found.path.endswith(suffixes):
-            continue
+    for found in files:
         left -= found.entry.size_bytes
         if left < 0:
             return
         with suppress(MemberProblem):
-            yield archive.read(found, _MAX_FILE_BYTES).decode("utf-8-sig", "replace")
+            yield decode(archive.read(found, _MAX_FILE_BYTES), "replace")
 
 
 class _Files:
@@ -118,8 +121,7 @@ class _Files:
             raise ExportFault("its files unpack to more than 100 MB; export a part of it")
         try:
             content = self._archive.read(found, _MAX_FILE_BYTES)
-            is_read = sign(content.decode("utf-8-sig", "replace"))
-            return content.decode("utf-8-sig") if is_read else ""
+            return decode(content) if sign(decode(content, "replace")) else ""
         except (MemberProblem, UnicodeDecodeError) as problem:
             raise ExportFault(f"{found.path[:100]}: {problem}") from None
 
