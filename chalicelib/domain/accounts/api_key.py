@@ -89,7 +89,7 @@ class ApiKey:
         return self.expires_at is None or now < self.expires_at
 
     def is_use_due(self, now: datetime) -> bool:
-        """Return whether the stored time of use is at least NOTED_EVERY old, so must be updated."""
+        """Return whether the stored time of use is at least NOTED_EVERY old and must be updated."""
         return self.last_used_at is None or now - self.last_used_at >= NOTED_EVERY
 
 

@@ -258,7 +258,7 @@ def until_answered(operation: str) -> Iterator[None]:
 
 
 class Allowances:
-    """Counts predictions and calls that return examples against the monthly limits.
+    """Counts predictions, and calls that return examples, against the monthly limits.
 
     Work runs in a `with` block. It is counted first, and released if the work or its answer fails
     (`until_answered`).

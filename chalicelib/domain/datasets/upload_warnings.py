@@ -263,7 +263,7 @@ def warn_of_cut_lines(lines: OddBoxes) -> list[UploadWarning]:
 
 
 def warn_of_guessed_corners(count: int) -> list[UploadWarning]:
-    """Return a warning about boxes whose numbers fit their images in two ways."""
+    """Return a warning about boxes that may be two corners, or a corner and a size."""
     message = (
         f"{count:,} boxes have no names for their numbers, which were read as xmin, ymin, xmax and "
         "ymax. They also fit as x, y, width and height. Begin the table with a row of the right "

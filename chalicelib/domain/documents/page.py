@@ -302,7 +302,7 @@ class ReadPage:
     unread: tuple[Rect, ...] = ()
     """Boxes of text that was detected but not recognised."""
     unrolling: Unrolling | None = None
-    """Mapping to the bent page, if the page was straightened after the rotation; None if flat."""
+    """Mapping to the bent page, if the page was straightened after the rotation; None otherwise."""
 
     @property
     def width(self) -> int:

@@ -22,7 +22,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle in pixels of the image as displayed; the origin is its top left corner."""
+    """A rectangle in pixels of the image as displayed, from the top left corner of the image."""
 
     x: float
     y: float

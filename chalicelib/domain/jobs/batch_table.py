@@ -44,7 +44,7 @@ class InputTable:
     """Warnings about properties of the input that had to be guessed."""
 
     def name_columns(self, row: int, names: Sequence[str]) -> None:
-        """Add columns with names; raise InvalidUpload if a name is too long for a worksheet."""
+        """Add named columns; raise InvalidUpload if a name is too long for a worksheet."""
         for at, name in enumerate(names, len(self.names) + 1):
             self._count(row, at, name)
         self.names += names

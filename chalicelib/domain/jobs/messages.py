@@ -85,7 +85,10 @@ class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
 
 
 class SettleJob(Job, frozen=True, kw_only=True, tag="settle"):
-    """Subtract a failed call from its counter, if it was counted; `tries`: earlier attempts."""
+    """Subtract a failed call from its counter, if it was counted.
+
+    `tries` is the number of earlier attempts.
+    """
 
     kind: str
     month: str

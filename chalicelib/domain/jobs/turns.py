@@ -55,8 +55,10 @@ def in_turn(
 ) -> Iterator[Waiting]:
     """Yield the jobs that may start now, in the order in which they should start.
 
-    `jobs` are those of one lane. `running` has the number of running jobs by account, which must
-    not exceed `limit`. `now` is in milliseconds since 1970.
+    Jobs of accounts that already run `limit` jobs are left out.
+
+    `jobs` are those of one lane. `running` has the number of running jobs by account. `now` is in
+    milliseconds since 1970.
     """
     for job in sorted(jobs, key=lambda job: job.turn):
         if not is_owned(job.lease_until, now) and running[job.account_id] < limit:

@@ -82,7 +82,7 @@ class KeptVersions:
         return KeptVersions(tuple(one for one in kept if one not in gone), number)
 
     def with_again(self, version: ModelVersion) -> KeptVersions:
-        """Return the versions with one that was removed, at its place."""
+        """Add a removed version again, at its former position."""
         kept = sorted((*self.kept, version), key=lambda one: one.number)
         return KeptVersions(tuple(kept), self.last)
 

@@ -202,7 +202,7 @@ class ProbabilityRecord(msgspec.Struct):
 
 
 class BoundingBoxRecord(msgspec.Struct, rename="camel"):
-    """A box in pixels of the image as displayed, from its top left corner."""
+    """A box in pixels of the image as displayed, from the top left corner of the image."""
 
     min_x: int
     min_y: int

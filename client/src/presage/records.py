@@ -450,7 +450,7 @@ class Probability(Record, kw_only=True):
 
 
 class BoundingBox(Record, kw_only=True):
-    """A box in pixels of the image as displayed, from its top left corner."""
+    """A box in pixels of the image as displayed, from the top left corner of the image."""
 
     min_x: int
     min_y: int
