@@ -157,7 +157,7 @@ class AccountStore:
         return _update_active(AccountRow(account_id), actions)
 
     def set_example_calls(self, account_id: str, calls: int) -> Account | None:
-        """Set how many calls per month that return examples an active account may make.
+        """Set how many calls that return examples an active account may make per month.
 
         Returns:
             The changed account; None if no active account has this id.

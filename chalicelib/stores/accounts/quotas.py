@@ -147,7 +147,7 @@ class QuotaStore:
         _note_settlement(*call, GIVEN_BACK if was_counted else NEVER_COUNTED)
 
     def used(self, account_id: str, kind: str, month: str) -> int:
-        """Return how many calls of a kind the account has counted in a month."""
+        """Return how many calls of a kind are counted for an account in a month."""
         row = QuotaRow(account_id, period_of(kind, month))
         return int(row.used) if refresh(row) else 0
 

@@ -283,7 +283,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Keep one of several equal examples, with the lowest id; return how many were removed."""
+        """Remove all equal examples but the one with the lowest id; return how many."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]
@@ -340,7 +340,7 @@ def _candidates(
 ) -> Iterable[LabelCounts]:
     """Yield the labels that may contain an example: those whose ids are in `noted`.
 
-    If `noted` has no label of the dataset, and the dataset is older than the store of these notes,
+    If `noted` has no label of the dataset, and the dataset is older than the store `ExamplePlaces`,
     all labels of the dataset are yielded.
     """
     # Datasets of older versions have no noted places, so any label may have it.

@@ -333,7 +333,7 @@ class DatasetStore:
     def _claim(
         self, rows: Iterable[DatasetRow], condition: Condition, *more: Action
     ) -> list[Dataset]:
-        """Store the current time in each row that meets a condition; return these datasets."""
+        """Store the current time in each row that meets a condition; return their datasets."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock())), *more]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]

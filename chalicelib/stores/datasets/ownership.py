@@ -40,7 +40,7 @@ class DatasetOwnership:
         Args:
             dataset: the dataset.
             change: receives the dataset and its lease, and ends the lease if the change succeeds.
-            check: raises an error if this change is not allowed, however long it waits.
+            check: raises an error if the change is not allowed, so that waiting is useless.
             wait_seconds: maximum time to wait for other writers, in seconds.
 
         Raises:

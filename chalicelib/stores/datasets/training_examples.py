@@ -112,7 +112,7 @@ class TrainingExamples:
     ) -> Iterator[tuple[str, int, Example]]:
         """Yield the source, label index and example of each example of a dataset.
 
-        Names of labels that are not in `labels` yet are appended to it.
+        If `labels` lacks the name of a label, the name is appended to `labels`.
         """
         places = {}
         for label in self._labels.view(dataset).labels:

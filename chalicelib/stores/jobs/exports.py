@@ -78,9 +78,10 @@ class ExportStore(FileJobStore[Export]):
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
-        """Return jobs of this table whose message seems to be lost; delete unfinished expired ones.
+        """Return jobs of this table whose message seems to be lost.
 
-        The current time is stored in each row, so that a simultaneous sweep returns other jobs.
+        Unfinished jobs that have expired are deleted instead. Batches are not deleted. The current
+        time is stored in each row, so that a simultaneous sweep returns other jobs.
 
         Args:
             dead_before: jobs whose worker died are returned if their last message was sent before

@@ -320,8 +320,8 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
     def must_yield(self, model: Model, served_seconds: float) -> bool:
         """Return whether this worker should run a waiting training in place of its current one.
 
-        A waiting training goes first if only it is on a paid plan, or if it has run for a much
-        shorter time.
+        A waiting training goes first if it is on a paid plan and the current one is not, or if it
+        has run for a much shorter time.
         """
         if served_seconds < TURN_SECONDS:
             return False

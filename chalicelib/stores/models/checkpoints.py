@@ -1,4 +1,4 @@
-"""Data with which another process can resume a training run: what it began with, and a checkpoint.
+"""Data to resume a training run in another process: its datasets at the start, and a checkpoint.
 
 Both are deleted when the run ends.
 """

@@ -44,7 +44,7 @@ def _key(model_id: str) -> str:
 
 
 class UserTextStore:
-    """Reads, writes and deletes texts of adjustments, and texts without labels of trainings."""
+    """Reads, writes and deletes the texts of adjustments, and the unlabelled texts of trainings."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -65,7 +65,7 @@ class UserTextStore:
         return None if content is None else UserTexts(content["texts"], content["labels"])
 
     def put_unlabelled(self, model: Model, texts: Sequence[str]) -> None:
-        """Store texts without labels for the current run of a model."""
+        """Store unlabelled texts for the current run of a model."""
         self._artifacts.put_json(_unlabelled_key(model), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
@@ -83,7 +83,7 @@ class UserTextStore:
         return _unlabelled_prefix(model), texts
 
     def delete_unlabelled(self, model: Model) -> None:
-        """Delete the texts without labels of a call that was refused."""
+        """Delete the unlabelled texts of a call that was refused."""
         self.delete(_unlabelled_key(model))
 
     def delete(self, key: str) -> None:
@@ -102,7 +102,7 @@ class UserTextStore:
 
 
 def _unlabelled_prefix(model: Model) -> str:
-    """Return the key prefix of a run's texts without labels and of their vectors."""
+    """Return the key prefix of a run's unlabelled texts and their vectors."""
     # Of two calls that request the same run, only one has claimed the upload.
     return f"{_prefix(model)}{model.run}-{model.request.unlabelled_upload}/"
 

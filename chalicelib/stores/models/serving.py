@@ -102,7 +102,7 @@ class VersionUse:
         self._users = {"A batch": batches, "An export": exports}
 
     def find(self, model: Model) -> dict[str, str]:
-        """Return what uses versions, as the start of a sentence, by the versions' folders."""
+        """Return `A batch` or `An export`, whichever uses a version, by the version's folder."""
         return {
             folder: what
             for what, store in self._users.items()
@@ -110,7 +110,7 @@ class VersionUse:
         }
 
     def put_back(self, model: Model, removed: Iterable[ModelVersion]) -> list[ModelVersion]:
-        """List removed versions again whose use began before the removal; return the others."""
+        """Undo the removal of those versions that batches or exports use; return the others."""
         unused, used = [], self.find(model)
         for version in removed:
             if version.folder in used:

@@ -87,8 +87,8 @@ class ModelCards:
         names the kind), or a block of a learning curve (an array).
 
         Returns:
-            False if a model was being trained or adjusted, whose new version may have unchanged
-                documents.
+            False if a model was being trained or adjusted, because its new version may have
+                unchanged documents.
         """
         is_complete = True
         for model in self._models.of_dataset(account_id, dataset_id):
