@@ -126,7 +126,7 @@ class AccountService:
         return _existing(self._accounts.set_plan(account.account_id, plan, chosen), email)
 
     def set_example_calls(self, email: str, calls: int) -> Account:
-        """Set how many calls per month that return examples one account may make."""
+        """Set how many calls that return examples an account may make per month."""
         _check_range("calls", calls, MAX_EXAMPLE_CALLS, "calls")
         account = self._active(email)
         return _existing(self._accounts.set_example_calls(account.account_id, calls), email)

@@ -185,7 +185,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that predicts a line's image or, for a ranking, judges the image."""
+        """Return a function that predicts an image; for rankings it makes a `Judgement`."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # If the model is refused here, the whole part fails. Below, it would be the error of one

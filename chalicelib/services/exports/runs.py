@@ -73,7 +73,8 @@ class ExampleWriter:
             kind: format of the file.
             file: receives the file; stays open.
             check: called before each example; raises an error to stop.
-            on_gap: called for each image without a file, which is left out unless this raises.
+            on_gap: called for each image whose file is missing; may raise an error to stop.
+                Otherwise the image is left out.
 
         Returns:
             The number of examples written.

@@ -184,7 +184,7 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document like `read`, without counting a running call of an account."""
+        """Read a document like `read`, but outside of the limit of running calls."""
         model.require_type((OCR,))
         tools = self._load(model, request.alphabet)
         return _finish(

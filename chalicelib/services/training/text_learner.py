@@ -1,6 +1,6 @@
 """Trains text models: reads the texts, computes their vectors, and fits the model.
 
-chalicelib/services/training/runs.py calls it.
+chalicelib/services/training/runs.py calls this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Copies uploaded texts without labels for the run that uses them. See beyond.md, section 15.
+"""Copies uploaded unlabelled texts for the run that uses them. See beyond.md, section 15.
 
 An upload is deleted within the hour, and a run may wait longer or be repeated. So the call reads
 the file, and the run uses its own copy of the texts.
@@ -41,7 +41,7 @@ class UnlabelledStores:
 
 
 class UnlabelledTextService:
-    """Reads uploaded texts without labels, and stores them for one run."""
+    """Reads uploaded unlabelled texts, and stores them for one run."""
 
     def __init__(self, stores: UnlabelledStores, clock: Clock) -> None:
         self._stores = stores
@@ -77,7 +77,7 @@ class UnlabelledTextService:
             raise InvalidParameter(_PARAMETER, refused.reason) from refused
 
     def _read(self, uploaded: UploadedFile, seconds: float) -> list[str]:
-        """Return the texts of a file in their order, without duplicates."""
+        """Return the distinct texts of a file in their order."""
         limit = min(seconds, _SECONDS) if seconds else _SECONDS
         cancellation = Cancellation(lambda: None, self._clock, limit)
         with tempfile.TemporaryFile() as file:
@@ -99,7 +99,7 @@ class UnlabelledTextService:
 
 
 def _usable_texts(file: BinaryIO, check: Callable[[], None]) -> tuple[list[str], int]:
-    """Return the texts of a file without duplicates, up to a limit, and the number of all texts."""
+    """Return the distinct texts of a file, up to a limit, and the number of all its texts."""
     file.seek(0)
     if explanation := explain_head(LANGUAGE, file.read(HEAD_BYTES)):
         raise InvalidParameter(_PARAMETER, explanation)

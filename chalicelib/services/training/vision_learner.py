@@ -1,7 +1,7 @@
 """Trains image models: reads images, computes features, trains step by step, saves checkpoints.
 
-chalicelib/services/training/runs.py calls it. A worker that is stopped or killed loses at most
-one epoch. The state is in a checkpoint, and finished epochs are in the learning curve.
+chalicelib/services/training/runs.py calls this module. A worker that is stopped or killed loses
+at most one epoch. The state is in a checkpoint, and finished epochs are in the learning curve.
 """
 
 from __future__ import annotations
