@@ -95,7 +95,7 @@ def _reduced(text: str, kept: frozenset[str]) -> str:
 
 
 def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return a character if it is in `kept`; otherwise similar ones of `kept`, a space or ""."""
+    """Return a character if it is in `kept`; otherwise similar characters of `kept`, " " or ""."""
     if character in kept:
         return character
     if character.isspace():

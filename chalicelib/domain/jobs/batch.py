@@ -166,7 +166,7 @@ class Batch:
     columns: str = ANSWER
     """Columns of the result: ANSWER or INPUT."""
     review_below: float | None = None
-    """Probability below which a result column marks lines for review; None leaves it out."""
+    """Probability below which a result column marks lines for review; None for no such column."""
     warnings: Sequence[UploadWarning] = ()
     """Warnings about properties of the input that had to be guessed."""
     is_partial: bool = False

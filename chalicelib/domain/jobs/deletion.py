@@ -31,7 +31,7 @@ class Deletion:
     family: str = ""
     attempts: int = 0
     fence: int = 0
-    """Fence token, increased when more must be deleted. A job with an older one cannot end it."""
+    """Fence token, increased when more must be deleted. Jobs with an older token cannot end it."""
     urls_until: int = 0
     """When the dataset's last presigned URL expires, in milliseconds since 1970; 0 for none."""
 

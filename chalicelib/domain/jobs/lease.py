@@ -31,9 +31,9 @@ class Lease:
 def longest_lease(milliseconds: int) -> int:
     """Return the longest time that a lease can last, in milliseconds.
 
-    A stored lease that ends later was taken before the clock was set back, so it is not valid.
+    A stored lease with more time left was taken before the clock was set back, so it is not valid.
 
-    Workers request leases of this many `milliseconds`.
+    `milliseconds` is the duration of the leases that workers request.
     """
     return max(LONGEST_LEASE_MILLISECONDS, 2 * milliseconds)
 

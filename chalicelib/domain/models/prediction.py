@@ -93,7 +93,7 @@ class TextPredictor(Protocol):
         dataset_type: str,
         options: PredictionOptions,
     ) -> Sequence[Prediction[Probability]]:
-        """Predict the labels of texts, with the same results as a call for a single text."""
+        """Predict texts, each with the same result as in a call for a single text."""
 
 
 class ImagePredictor(Protocol):
@@ -110,7 +110,7 @@ class ImagePredictor(Protocol):
         types: Collection[str],
         options: PredictionOptions,
     ) -> Sequence[Prediction[Probability | Detection]]:
-        """Predict images, with the same results as a call for a single image."""
+        """Predict images, each with the same result as in a call for a single image."""
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:

@@ -23,8 +23,8 @@ class LabelledBox:
 class LabelledPicture:
     """One image with all of its labels or boxes.
 
-    For type `image`, it is one example. For multi-label, it combines all examples of an image file.
-    For detection, it combines all boxes with the same image file and file name.
+    For type `image`, this is one example. For multi-label, it has the labels of all examples of an
+    image file. For detection, it has all boxes with the same image file and file name.
     """
 
     dataset_id: int

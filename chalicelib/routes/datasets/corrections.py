@@ -271,7 +271,7 @@ def remove_label(call: Call) -> dataset_records.CorrectionRecord:
 
 
 def example_in_path(call: Call) -> tuple[DatasetView, int]:
-    """Return the dataset of the path, and the id of the example."""
+    """Return the dataset in the path, and the example id in the path."""
     view = locate.readable_dataset(call)
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
     call.container.corrections.find_example(view, example_id)

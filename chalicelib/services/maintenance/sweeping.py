@@ -104,9 +104,9 @@ class SweepService:
         """Resend the jobs of abandoned uploads; return their number.
 
         Args:
-            dead_before: leases that ended before this time count as lost, in milliseconds since
-                1970.
-            announced_before: messages sent before this time count as lost, in the same unit.
+            dead_before: resend jobs whose worker died if their last message was sent before this
+                time, in milliseconds since 1970.
+            announced_before: the same for jobs that no worker has started.
         """
         lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)
         for dataset in lost:

@@ -1,1 +1,1 @@
-"""Trainings: requests, runs and learners of texts and images. Also reads the models."""
+"""Accepts and runs trainings of text and image models, and reads models."""

@@ -410,7 +410,7 @@ def _check_model(model: Model) -> None:
 def _nearest(
     adjusted: TrainedText, found: UserTexts, blocks: Blocks, sent: int
 ) -> list[dict[str, Any]]:
-    """Return the sent texts whose scores are nearest to the rejection threshold."""
+    """Return those of the first `sent` texts that score nearest to the rejection threshold."""
     from chalicelib.engines.text.adjustment import nearest_rows
 
     blocks = {name: block[:sent] for name, block in blocks.items()}

@@ -175,7 +175,7 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Predict an archive's sample inputs; raise an error if the answers differ from its own.
+        """Predict an archive's sample inputs; raise an error if the archive has other answers.
 
         Small differences are allowed.
 

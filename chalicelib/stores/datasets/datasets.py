@@ -78,8 +78,8 @@ class DatasetStore:
         """Complete the row of a reserved dataset. An upload then waits for its turn in the queue.
 
         Returns:
-            The stored dataset. If another attempt has completed it, its label ids are not those
-            of `dataset`.
+            The stored dataset. If another attempt has completed the row, its label ids differ
+            from those of `dataset`.
 
         Raises:
             StorageUnavailable: the dataset is being deleted.

@@ -26,7 +26,7 @@ class ChunkPart:
     number: int
     """Number of the chunk."""
     skip: int
-    """Number of examples of the chunk that come before these."""
+    """Number of examples of the chunk that come before this part."""
     size: int
     """Number of examples."""
 

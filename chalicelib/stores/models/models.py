@@ -64,7 +64,7 @@ class ModelStore:
         try_write(lambda: row.save(condition=free))
 
     def show(self, model: Model) -> None:
-        """Make a new model visible that was created hidden.
+        """Make a hidden new model visible.
 
         Raises:
             StorageUnavailable: SweepService is deleting the model, or a later attempt at the call
@@ -282,7 +282,7 @@ def open_key(status: str, is_paid: bool) -> str:
 
 
 def dump_request(request: TrainRequest) -> dict[str, Any]:
-    """Return the JSON form of a request."""
+    """Return a training request in the form in which a row stores it."""
     stored = asdict(request)
     # Older versions, which may read the row after a roll-back, do not know the member.
     if stored["imported"] is None:

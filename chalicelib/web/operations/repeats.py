@@ -39,7 +39,7 @@ def sent_key(request: ApiRequest) -> str | None:
 
 
 def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
-    """Return a digest of everything in a request that a repeated call must have in common."""
+    """Return a digest of everything in a request that must be the same in a repeated call."""
     asked: dict[str, Any] = {
         "method": request.method,
         "path": request.template,
