@@ -66,7 +66,7 @@ class Account:
 
     @property
     def is_paid(self) -> bool:
-        """Return whether the plan is paid, so that its trainings run before those of free plans."""
+        """Return whether the plan is paid. Its trainings then run before those of free plans."""
         return self.plan != "STARTER"
 
     def key(self, key_id: str, now: datetime) -> AccountKey | None:

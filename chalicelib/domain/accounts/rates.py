@@ -134,7 +134,7 @@ class _Drawn:
 
 
 class RateLimits:
-    """Refuses calls of accounts that call too often. If the table fails, calls are allowed."""
+    """Refuses calls of accounts that call too often. If the table fails, all calls are allowed."""
 
     def __init__(self, buckets: SharedBuckets, clock: Clock, factor: float = 1.0) -> None:
         """Create the limits; `factor` multiplies the rates of all plans, and 0 disables them."""

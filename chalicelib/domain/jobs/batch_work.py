@@ -28,14 +28,14 @@ class BatchWork(Protocol):
         """Raise an error, as a prediction call does, if a model does not fit this kind of batch."""
 
     def check_sent(self, content: bytes, encoding: str) -> None:
-        """Raise an error if a sent file is empty, too large, or clearly of another kind.
+        """Raise an error if a sent file is empty, too large, or clearly of an unreadable type.
 
         `encoding` is the text encoding in the request; empty to detect it.
 
         Raises:
             InvalidUpload: the file is empty.
             TooLarge: the file is over the limit of a call.
-            UnsupportedType: the file is of another kind.
+            UnsupportedType: the batch cannot read files of this type.
         """
 
     def fits_call(self, kind: str, content: bytes) -> bool:

@@ -127,7 +127,7 @@ class BatchService:
         source: UploadSource | DatasetView,
         options: BatchOptions,
     ) -> Batch:
-        """Create a batch. A small input is split, and its predictions reserved, at once.
+        """Create a batch. The call itself splits a small input and reserves its predictions.
 
         The source is a file, its URL, or a dataset whose uploaded examples become the lines.
 

@@ -91,7 +91,7 @@ class TrainingService:
     ) -> ModelView:
         """Queue the training of a new model.
 
-        Uploaded texts must be read in `seconds`, or in the maximum time if it is 0.
+        Unlabelled texts of the request must be read within `seconds`; 0 for the maximum time.
 
         Raises:
             BadRequest: a field is not allowed, or there are too few examples.
@@ -160,7 +160,7 @@ class TrainingService:
     ) -> ModelView:
         """Queue a retraining under the same model id.
 
-        Uploaded texts must be read in `seconds`, or in the maximum time if it is 0.
+        Unlabelled texts of the request must be read within `seconds`; 0 for the maximum time.
 
         Raises:
             BadRequest: a field is not allowed, the dataset was deleted, or has too few examples.

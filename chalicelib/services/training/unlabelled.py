@@ -52,8 +52,8 @@ class UnlabelledTextService:
     ) -> ModelView:
         """Queue a run. If the request names an upload of texts, store these texts for the run.
 
-        The texts must be read in `seconds`, or in the maximum time if it is 0. `enqueue` queues the
-        run; if it fails, the upload can be used again.
+        The texts must be read within `seconds`; 0 for the maximum time. `enqueue` queues the run.
+        If `enqueue` fails, the upload can be used again.
 
         Raises:
             BadRequest: the account has no such upload, or its file cannot be used.

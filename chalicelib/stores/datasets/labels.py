@@ -89,7 +89,7 @@ class LabelStore:
     def rename(
         self, label: LabelCounts, name: str, fence: int, merged: Sequence[LabelCounts] = ()
     ) -> None:
-        """Add a new name to a label. It is visible once the dataset's row has the fence.
+        """Add a new name to a label. The name is visible once the dataset's row has the fence.
 
         `fence` is that of the correction that renames the label. The names of the labels `merged`
         become former names of this one.

@@ -224,9 +224,9 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Change the row of a leased dataset; with `statuses`, only if it has one of these."""
-        # A call that ends an upload also accepts its own final status. So a retry succeeds, and no
-        # owner replaces a final status whose response was lost by another one.
+        """Change the row of a leased dataset, whose status must be in `statuses`, if given."""
+        # A call that ends an upload also accepts its own final status. So a retry succeeds, and a
+        # final status whose response was lost is not replaced by another one.
         row = row_of(dataset)
         condition: Condition = DatasetRow.fence == lease.fence
         if statuses:

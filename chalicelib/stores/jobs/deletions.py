@@ -161,7 +161,8 @@ class DeletionStore:
     def claim_stale(self, older_than: int) -> list[Deletion]:
         """Return unfinished deletions without a worker, so that the caller sends their jobs again.
 
-        The current time is stored in each row, so that a simultaneous sweep returns others.
+        The current time is stored in each row, so that a simultaneous sweep returns other
+        deletions.
 
         Deletions whose last message was sent after `older_than` (in milliseconds since 1970) are
         not returned.

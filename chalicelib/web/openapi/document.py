@@ -167,7 +167,7 @@ class _Schemas:
         words.describe(self.components)
 
     def ref(self, kind: Any) -> Schema:
-        """Return a reference to the schema of a type, or to those of a union."""
+        """Return a reference to the schema of a type; for a union, to the schemas of its types."""
         found = [dict(self._refs[choice]) for choice in _choices(kind)]
         return found[0] if len(found) == 1 else {"oneOf": found}
 
