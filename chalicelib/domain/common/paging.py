@@ -1,4 +1,4 @@
-"""A page of a list, whether more follows, and filters by name and status.
+"""Pages of lists, and filters by name and status.
 
 See contract section 1, Lists.
 """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RankingWork:
-    """Stores the scores of lines, and selects the lines that the ranking returns."""
+    """Stores the judgements of lines, and selects the lines that the ranking returns."""
 
     def __init__(self, files: BatchFiles) -> None:
         self._files = files

@@ -248,7 +248,7 @@ class BatchRunService:
             raise
 
     def _reserve(self, owned: Batch) -> None:
-        """Reserve predictions for the lines of a batch, and store how many lines are covered."""
+        """Reserve predictions for the lines of a batch, and store how many lines got one."""
         account = self._stores.accounts.get(owned.account_id)
         if account is None:
             raise LeaseLost

@@ -319,7 +319,7 @@ class TrainingRunService:
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Delete what this worker may have written after another worker took or ended the run."""
+        """Delete what this worker may have written for a run that another worker took or ended."""
         try:
             self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)

@@ -171,7 +171,7 @@ def traces_of(dataset: Dataset) -> Deletion:
 
 
 class _Work:
-    """Converts the changes of a correction to one edit per label and source, and counts them."""
+    """Converts the changes of a correction to one edit per label and source; counts the changes."""
 
     def __init__(self, stores: CorrectionStores, dataset: Dataset) -> None:
         self._stores = stores

@@ -279,7 +279,7 @@ class CapacityStore:
                 yield text
 
     def _has_capacity(self, size_bytes: int) -> Condition:
-        """Return the condition that there is space for bytes, and that a recount is recent."""
+        """Return the condition that bytes fit below the limit and were recounted recently."""
         fits: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
         both: Condition = fits & recent

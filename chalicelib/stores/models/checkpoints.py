@@ -24,7 +24,7 @@ class RunStart:
     counts: dict[int, tuple[LabelCounts, ...]]
     """Label counts by dataset id."""
     corrections: dict[int, int] = field(default_factory=dict)
-    """Fence of the last correction by dataset id; empty for runs begun by an old version."""
+    """Fence of the last correction by dataset id; empty for runs of old service versions."""
 
     def of(self, dataset: Dataset) -> Dataset:
         """Return the dataset with the counts that it had when the run began."""

@@ -121,7 +121,7 @@ class ModelStore:
         return ListPage(tuple(models), offset, len(creations) > offset + count)
 
     def running(self) -> list[Model]:
-        """Return all trainings that have started, also those that no worker runs now."""
+        """Return all unfinished trainings that have started, even if no worker runs them now."""
         return [load_model(row) for row in ModelRow.open_index.query(RUNNING)]
 
     def count_open(self) -> dict[str, int]:
