@@ -29,7 +29,7 @@ class DatasetKind:
 
 @dataclass(frozen=True)
 class ScannedUpload:
-    """The result of `scan_upload`: counts of accepted and rejected examples, maybe a preview."""
+    """The result of `scan_upload`: counts of examples, and the preview if one was requested."""
 
     scan: UploadScan
     preview: Preview | None = None

@@ -34,7 +34,7 @@ class BoxRow:
     row: int
     """Number of the row, line, annotation or object, from 1."""
     column: str
-    """For messages: name of the column of annotations.csv, or of another annotation file."""
+    """Column of the box in annotations.csv, or name of another annotation file; for messages."""
     label: str
     """Name of the label, cut to 180 characters."""
     label_fault: str
@@ -66,7 +66,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 
 @dataclass(frozen=True)
 class BoxSource:
-    """What a reader of one annotation file needs: the archive's files, and callbacks."""
+    """The archive's files, and the callbacks, that a reader of one annotation file needs."""
 
     index: ImageIndex
     """Files of the archive."""
@@ -134,7 +134,7 @@ class Annotations:
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or file with boxes; `box` and its index if it has no name.
+        """Return the name of a column or file with boxes; without a name, `box` and the index.
 
         Args:
             part: Index of the annotation file, or of the column among those with boxes, from 0.

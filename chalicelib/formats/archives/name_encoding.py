@@ -1,4 +1,4 @@
-"""Guesses the code page of file names in a zip archive that are not UTF-8.
+"""Guesses the code page of those file names in a zip archive that are not UTF-8.
 
 Old tools write names in the code page of their system, and do not store which one it is. One code
 page is guessed for all names of an archive. If none is clearly best, code page 437 is used, as the
@@ -30,9 +30,9 @@ class NameGuess:
     """The code page that was guessed for names in an archive."""
 
     encodings: tuple[str, ...] = (DEFAULT,)
-    """The guessed code page, then up to three others that the names may have instead."""
+    """The guessed code page, then up to three others in which the names may be encoded instead."""
     sample: bytes = b""
-    """A name that the code pages read differently; empty if nothing had to be guessed."""
+    """A name that each code page decodes differently; empty if nothing had to be guessed."""
 
     def describe(self) -> str:
         """Return a phrase for messages: each code page, and how the sample reads in it."""

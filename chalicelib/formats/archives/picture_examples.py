@@ -79,7 +79,7 @@ class PictureItem:
     digest: bytes
     """Digest of the image file, 16 bytes."""
     box: Box | None
-    """Box of the object, clipped to the image; None except for detection."""
+    """Box of the object, clipped to the image; None if the dataset is not for detection."""
 
 
 class PictureItems:
@@ -107,7 +107,7 @@ class PictureItems:
         self._files.append((name, digest))
 
     def add(self, label: str, box: Box | None = None) -> None:
-        """Add an example of the image file added last. All examples must have a box, or none."""
+        """Add an example of the last image file. Either all examples have a box, or none has."""
         index = self._label_indexes.setdefault(label, len(self._labels))
         if index == len(self._labels):
             self._labels.append(label)

@@ -35,7 +35,7 @@ class ImageIndex:
     def find(self, cell: str, folder: str, split: frozenset[str] = frozenset()) -> int | str:
         """Find an image by its path, by a path relative to annotations.csv, or by its file name.
 
-        If nothing is found, case is ignored.
+        If nothing is found, the search is repeated and ignores case.
 
         Args:
             cell: Path or name as written in an annotation. Backslashes and paths of other tools
@@ -67,7 +67,9 @@ class ImageIndex:
         return self._paths[fitting[0]] if len(fitting) == 1 else found
 
     def find_first(self, wanted: Sequence[str]) -> int | str:
-        """Find an image by the first path that exists, then by its file name, then ignoring case.
+        """Find an image by the first path that exists, otherwise by its file name.
+
+        If neither finds an image, the search is repeated and ignores case.
 
         Args:
             wanted: Paths in the archive. The search by name uses the file name of the first path.

@@ -399,7 +399,7 @@ def _warn(result: ImageScan, rules: ImageRules) -> None:
 
 
 class FeedbackRules:
-    """Rejects unknown labels and used file names in an archive of feedback.
+    """Rejects labels that the dataset lacks, and file names that it has, in an archive of feedback.
 
     Args:
         labels: Names of the dataset's labels.

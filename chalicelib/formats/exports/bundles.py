@@ -133,7 +133,7 @@ def readme(manifest: Mapping[str, Any], card: Mapping[str, Any]) -> str:
 
     Args:
         manifest: content of `model.json`.
-        card: model card without the examples' data.
+        card: content of `card.json`: the model card without texts, names and ids of examples.
     """
     is_text = manifest["family"] == "language"
     labels, networks = manifest["labels"], manifest["networks"]

@@ -134,7 +134,7 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     widgets: list[Widget] = []
     """Form fields of the page, if requested."""
     notes: list[NoteCode] = []
-    """Codes of what the text layer leaves out, see page.py."""
+    """Codes of what the text layer leaves out; see chalicelib/domain/documents/page.py."""
     drawn: bool = False
     """Whether a frame with the pixels follows."""
     error: str = ""
@@ -217,7 +217,7 @@ class PdfDocument:
             max_pages: Maximum number of pages.
             page_seconds: Maximum processor time to open the document, and to read each page, in
                 seconds.
-            seconds_left: Maximum time to open the document, in seconds.
+            seconds_left: Maximum elapsed time to open the document, in seconds.
 
         Raises:
             BadRequest: the document cannot be read, is encrypted, or has no or too many pages.

@@ -114,7 +114,7 @@ def _holds(sides: Sides, glyph: Glyph) -> bool:
 
 
 class ImageCover:
-    """Measures how much of a page is under images, on a grid of cells."""
+    """Measures which fraction of a page is covered by images, on a grid of cells."""
 
     def __init__(self, view: PageView) -> None:
         self._view = view
@@ -123,11 +123,11 @@ class ImageCover:
 
     @property
     def share(self) -> float:
-        """Return the fraction of the page under images, 0 to 1."""
+        """Return the fraction of the page that images cover, 0 to 1."""
         return sum(row.bit_count() for row in self._rows) / _GRID**2
 
     def add(self, matrix: Matrix) -> None:
-        """Mark the cells under an image. The matrix maps the unit square to the image's area."""
+        """Mark the cells that an image covers. `matrix` maps the unit square to the image."""
         a, b, c, d, e, f = matrix
         corners = [
             self._view.point(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)
@@ -150,7 +150,7 @@ class ImageCover:
             self._rows[row] |= mask
 
     def without_text(self, glyphs: list[Glyph]) -> list[Sides]:
-        """Return the images that may contain text which is not in the text layer."""
+        """Return the large images on which the text layer has almost no characters."""
         page = self._view.raster.width * self._view.raster.height
         found = []
         for sides in self._images:

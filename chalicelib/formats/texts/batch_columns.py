@@ -38,7 +38,7 @@ class BatchColumns:
 
     delimiter: str
     texts_at: tuple[int, ...]
-    """Positions of the text columns, from 0. Several texts are joined by an empty line."""
+    """Positions of the text columns, from 0. Texts of several columns get an empty line between."""
     id_at: int | None
     first_row: int
     """Number, from 1, of the first record that is a line of the batch."""
@@ -65,7 +65,7 @@ def find_batch_columns(
             not set. If False, such a file is read without header.
 
     Raises:
-        InvalidUpload: a requested column does not exist, or several columns fit equally well.
+        InvalidUpload: a requested column does not exist, or several are equally likely.
     """
     with open_text(file, layout.encoding) as stream:
         named = named_delimiter(stream)
@@ -193,7 +193,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise an error if each row seems to be one text, which the delimiter would split."""
+    """Raise an error if most rows have one cell, so that the delimiter seems to split texts."""
     widths = [(number, len(cells)) for number, cells in table.rows()]
     wide = [(number, width) for number, width in widths if width > 1]
     if wide and len(wide) * 2 < len(widths):
@@ -205,12 +205,12 @@ def _refuse_split_texts(table: TextTable) -> None:
 
 
 def _names_column(names: list[str], asked: str) -> bool:
-    """Return whether the requested column name is in the first row."""
+    """Return whether the request has a name of a column, and not only positions."""
     return any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked)
 
 
 def _is_header(table: TextTable, names: list[str], texts_at: tuple[int, ...]) -> bool:
-    """Return whether the first row has column names: as requested, or else detected."""
+    """Return whether the first row seems to have column names, judged by names and content."""
     if find_named_columns(names).texts:
         return True
     # A list of texts has no second column that shows whether its first row is one of them.

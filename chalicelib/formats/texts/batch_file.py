@@ -77,7 +77,8 @@ def read_lines(
         keeps_cells: Whether to store all cells of the row in each line.
 
     Raises:
-        InvalidUpload: the file cannot be read, has no such column, no line, or too many.
+        InvalidUpload: the file cannot be read, has no line or too many, or lacks a requested
+            column.
     """
     file.seek(0)
     if not file.read(1):
@@ -198,7 +199,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the line for a text of a call; an invalid text gives a line with its error.
+    """Return the line of a batch for a text that a call sends; if it is invalid, an error line.
 
     The error is the one that a prediction call would raise for the text.
     """

@@ -92,9 +92,10 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
 
 
 def rank_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return the likely code pages that decode texts unlike the first candidate, best first.
+    """Return likely code pages, best first, that decode texts differently than the first does.
 
-    Of several code pages that decode the texts in the same way, only the first is returned.
+    The first candidate is not returned. Of several other candidates that decode the texts in the
+    same way, only the first is returned.
     """
     sample = b"\n".join(take_sample(texts))
     readings = {sample.decode(name, "replace"): name for name in reversed(candidates)}

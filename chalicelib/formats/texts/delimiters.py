@@ -25,7 +25,7 @@ def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
     """Find the delimiter of a table, and set it in the table's layout.
 
     Raises:
-        InvalidUpload: two delimiters fit equally well.
+        InvalidUpload: two delimiters are equally likely.
     """
     with open_text(table.file, table.layout.encoding) as stream:
         named = named_delimiter(stream)

@@ -144,7 +144,7 @@ def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
 
 
 def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool:
-    """Return whether a member is the only one with texts in all objects, mostly distinct ones.
+    """Return whether all objects have a text only in this member, and most texts differ.
 
     All objects are compared, because the first one may lack a text that others have. The values
     must differ, because a source or an author is a text too.

@@ -88,7 +88,7 @@ class TextScan(UploadScan):
     merges: LabelMerges | None = None
     """Finds labels with equal first 180 characters; None if the file needs no such check."""
     marks: Mapping[str, int] | None = None
-    """For each label that may mean a missing value, the number of its rows; None if none may."""
+    """Number of rows by label that may mean a missing value; None if labels were not counted."""
     totals: frozenset[int] = frozenset()
     """Row numbers of the totals below the table, which are not examples."""
     last_rows: deque[TextRow] = field(default_factory=lambda: deque(maxlen=MAX_TOTALS + 1))
@@ -253,7 +253,7 @@ def _is_short(rows: BinaryIO) -> bool:
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Count all labels, to find equal first 180 characters and labels that may mean no value."""
+    """Count labels, to find those that become equal when cut, or that may mean a missing value."""
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):

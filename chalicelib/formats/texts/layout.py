@@ -93,7 +93,7 @@ class TextLayout:
         return text, label
 
     def with_warning(self, code: str, message: str, *places: str) -> TextLayout:
-        """Return the same layout with another warning."""
+        """Return a copy of the layout with an additional warning."""
         warning = UploadWarning(code, message, 1, places)
         return replace(self, warnings=(*self.warnings, warning))
 

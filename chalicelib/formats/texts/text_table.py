@@ -35,7 +35,7 @@ class Survey:
     rows: int
     """Number of records that are not blank."""
     width: int
-    """Most frequent number of cells in a record, among those with more than one."""
+    """Most frequent number of cells in those records that have more than one cell."""
     share: float
     """Fraction of the records that have `width` cells."""
     labels: list[str]
@@ -43,14 +43,14 @@ class Survey:
     wide: float
     """Fraction of the records that have more than two cells."""
     is_named: bool
-    """Whether the first row has names that fit texts and labels."""
+    """Whether the first row has known names of a text column and a label column."""
     is_documented: bool
     """Whether the first row has the documented names."""
 
     first_width: int
     """Number of cells in the first row."""
     body: float
-    """Like `share`, but without titles above the table and notes below it."""
+    """Like `share`, but titles above the table and notes below it are not counted."""
 
     @property
     def is_whole(self) -> bool:
@@ -66,7 +66,7 @@ class Survey:
         return ends >= len(self.labels) * _NEARLY_ALL
 
     def holding(self, delimiter: str) -> float:
-        """Return the fraction of `labels` that contain another delimiter, not only at their end."""
+        """Return the fraction of `labels` that contain `delimiter` before their end."""
         found = sum(delimiter in label.rstrip().rstrip(delimiter) for label in self.labels)
         return found / max(1, len(self.labels))
 
@@ -87,7 +87,7 @@ class TextTable:
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Read the first `most` records below blank ones; yield those that are not skipped."""
+        """Yield the first `most` records after leading blank ones, without those to be skipped."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
             # Blank rows above the header are no sample of the rows.

@@ -63,7 +63,7 @@ def _find_outer(folders: set[str]) -> frozenset[str]:
 
 
 def _find_loose(folders: set[str], bases: set[str]) -> frozenset[str]:
-    """Return the split folders below `bases`; these folders have images directly inside."""
+    """Return the folders that are named like splits and are directly inside one of `bases`."""
     return frozenset(f for f in folders if split_of(f) and f.rpartition("/")[0] in bases)
 
 

@@ -308,7 +308,7 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
 
 
 def _is_headless(lines: list[list[str]]) -> bool:
-    """Return whether a table without header has a file, four numbers and a class in each line."""
+    """Return whether a table has no header: its first line is a file, four numbers and a class."""
     kinds = [_as_number(cell) is None for cell in lines[0]] if lines else []
     if len(kinds) != len(_CORNERS) + 2 or kinds[:-1] != [True, *(False for _ in _CORNERS)]:
         return False

@@ -237,7 +237,7 @@ class ColumnFinder:
             )
 
     def _find_named(self, names: list[str]) -> NamedColumns:
-        """Find the columns whose names fit texts or labels. Columns of codes do not fit texts."""
+        """Find columns named like texts or labels; a column of codes is no text column."""
         named = find_named_columns(names)
         if len(names) == 2:
             return named
@@ -249,7 +249,7 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Choose the columns as requested, by name or by content; None means the first two."""
+        """Return the columns: as requested, by name, or by content; None for the first two."""
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)
@@ -268,10 +268,10 @@ class ColumnFinder:
         self, names: list[str], named: NamedColumns, text_at: int | None = None,
         label_at: int | None = None,
     ) -> Columns:  # fmt: skip
-        """Choose the columns by their content. A fitting name makes a column more likely.
+        """Choose the columns by their content; a name that suggests the role makes one more likely.
 
         Raises:
-            InvalidUpload: several columns fit equally well.
+            InvalidUpload: several columns are equally likely.
         """
         profiles = self._table.profiles(names)
         rows = max(profile.rows for profile in profiles)
@@ -302,7 +302,7 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only likely column; otherwise the only one whose name fits; otherwise None."""
+        """Return the only column in `likely`, else the only other one in `named`, else None."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 

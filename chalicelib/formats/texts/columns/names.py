@@ -104,7 +104,7 @@ class NamedColumns(NamedTuple):
 
     @property
     def columns(self) -> Columns | None:
-        """Return the columns if exactly one fits texts and exactly one fits labels, or None."""
+        """Return the columns if exactly one may have texts and exactly one labels; else None."""
         if len(self.texts) == len(self.labels) == 1:
             return Columns(self.texts[0], self.labels[0])
         return None
@@ -126,7 +126,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
 
 
 def find_named_columns(names: Sequence[str]) -> NamedColumns:
-    """Return the columns of a header whose names fit texts, and those that fit labels."""
+    """Return the columns of a header that are named like texts, and those named like labels."""
     folded = [fold_name(name) for name in names]
     texts = _surest(folded, _OLD_TEXT, TEXT_NAMES, LABEL_NAMES)
     labels = _surest(folded, _OLD_LABEL, LABEL_NAMES, TEXT_NAMES)

@@ -95,7 +95,7 @@ def _kind_of(archive: ZipArchive) -> str:
 
 
 def _texts_of(archive: ZipArchive, files: list[ZipMember]) -> Iterator[str]:
-    """Yield the texts of files that can be read, as far as an export may be unpacked."""
+    """Yield the texts of readable files, until their total size exceeds the limit of an export."""
     left = MAX_UNPACKED_BYTES
     for found in files:
         left -= found.entry.size_bytes
@@ -114,7 +114,11 @@ class _Files:
         self.members = {member.path: member for member in archive.members()}
 
     def read(self, found: ZipMember, sign: Callable[[str], bool] = bool) -> str:
-        """Return the text of a file; "" if it has no `sign`, whatever its encoding is."""
+        """Return the text of a file; "" if `sign` returns False for it, even if it is not UTF-8.
+
+        Raises:
+            ExportFault: the file cannot be read, is not UTF-8, or exceeds the total size limit.
+        """
         self.check()
         self._left -= found.entry.size_bytes
         if self._left < 0:
