@@ -401,7 +401,7 @@ _Command = argparse.ArgumentParser
 
 
 def _either_key(base: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Return a parser with further options, for a new key file or an existing public key."""
+    """Return a parser that adds to `base` the options for a new key file or a public key."""
     parser = argparse.ArgumentParser(add_help=False, parents=[base])
     key = parser.add_mutually_exclusive_group(required=True)
     key.add_argument("--key-file", metavar="FILE", type=Path, help="where to write a new key")

@@ -217,7 +217,11 @@ def _show_and_ask(
     options: argparse.Namespace,
     ask: Ask,
 ) -> None:
-    """Show a change set and ask for confirmation, and about new Python versions."""
+    """Show a change set; ask whether to execute it, and whether to change the Python version.
+
+    Raises:
+        DeployError: the user did not confirm; the change set is deleted.
+    """
     for change in stack.changes(change_set, runtimes):
         _say(change.line)
     questions = ["Execute these changes?"]

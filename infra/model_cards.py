@@ -64,7 +64,7 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text into sentences; one that refers to the sentence before it stays with it."""
+    """Split a text into sentences; one that refers back stays with the sentence before."""
     return re.split(r"(?<=\.) (?!(?:Both|It|So|Their) )(?=[A-Za-z])", text)
 
 

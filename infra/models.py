@@ -36,7 +36,7 @@ _SAID = {"fast": "all fast", "accurate": "all accurate", "all": "all"}
 
 
 def default_directory() -> Path:
-    """Return the model directory of the settings; a relative path begins at the project."""
+    """Return the model directory of the settings; a relative path is below the project."""
     return _ROOT / Settings.from_environment(os.environ).model_dir
 
 

@@ -168,7 +168,7 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """Reads the log groups of a stack's functions that log predictions."""
+    """Reads the log groups of those functions of a stack that log predictions."""
 
     def __init__(self, settings: Settings) -> None:
         # The oldest of the groups: this function once answered all routes.
@@ -181,9 +181,9 @@ class LogGroup:
         self._client = session.client("logs", endpoint_url=settings.endpoint_url, config=config)
 
     def first_time(self, now: datetime) -> datetime:
-        """Return the earliest time from which the log group can have lines: its creation, or later.
+        """Return the earliest time from which the log group can have lines.
 
-        Older lines are deleted after the retention time of the log group.
+        This is the creation of the group or the start of its retention period, whichever is later.
 
         Raises:
             CommandError: the log group does not exist or cannot be read.

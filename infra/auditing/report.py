@@ -62,11 +62,11 @@ class ReportRow:
 
     @property
     def difference(self) -> int:
-        """Counter minus the number that the log lines report."""
+        """The counter minus the predictions that the log lines report as counted."""
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:
-        """Return whether the counter exceeds the counted lines by 0 to `tolerance`."""
+        """Return whether the difference is between 0 and the sum of `tolerance` and `unknown`."""
         return 0 <= self.difference <= tolerance + self.unknown
 
 

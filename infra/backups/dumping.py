@@ -45,10 +45,10 @@ class Access:
     pause_writes: PauseWrites = _no_pause
     """Pauses other writes while the tables, and objects that are not copied yet, are read."""
     has_changed: HasChanged = lambda _: True
-    """Returns False for a table or bucket whose data is unchanged, which the dump skips.
+    """Returns whether a table or the bucket may have changed, given its full name.
 
-    It is called with the full name, for the bucket before and during the pause of writes, for
-    tables only during the pause.
+    The dump does not read unchanged data again. It calls this for the bucket before and during the
+    pause of writes, and for tables only during the pause.
     """
     read_pieces: ReadPieces = _scan_pieces
     """Reads the rows of a table."""

@@ -1,4 +1,4 @@
-"""Copies new and changed objects of the bucket into a backup, and writes a backup's objects."""
+"""Copies new and changed objects of a bucket into a backup, and from a backup into a bucket."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class _Repair:
     def _without_lost_versions(
         self, models: dict[str, Item], lost_files: list[str], incomplete: set[str]
     ) -> dict[str, Item]:
-        """Remove unserved versions that lost a file; report them, and return the changed rows."""
+        """Remove versions that lost a file and are not served; report them, return changed rows."""
         changed = {}
         for model_id in sorted(set(models) - incomplete):
             stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')
@@ -213,7 +213,7 @@ class _Repair:
     def _find_incomplete_datasets(
         self, manifest: Manifest, datasets: dict[str, Item], lost_files: list[str]
     ) -> set[str]:
-        """Return the datasets that lost files, examples or labels that belong to them."""
+        """Return the datasets of which necessary files, examples or labels are missing."""
         labels = {row["label_id"]["N"] for row in self._rows(manifest, LABELS)}
         missing = set(lost_files)
         sizes = {

@@ -28,7 +28,10 @@ class Owners:
         }
 
     def own_row(self, table: str, row: Item) -> bool:
-        """Return whether the dataset of a row is in the backup; True for rows of other kinds."""
+        """Return whether the dataset of a label, receipt or example is in the backup.
+
+        Rows of other tables are always accepted: the result is True.
+        """
         if table in _BY_ID:
             return row["dataset_id"]["N"] in self._known[DATASETS]
         if table == _BY_SEQUENCE:
@@ -36,7 +39,7 @@ class Owners:
         return True
 
     def own_object(self, key: str) -> bool:
-        """Return whether the dataset or model of an object is in the backup; True for others."""
+        """Return whether an object's dataset or model is in the backup; True if it has none."""
         kind, _, rest = key.partition("/")
         return kind not in self._known or rest.partition("/")[0] in self._known[kind]
 

@@ -1,7 +1,7 @@
 """Restores a backup into a stack.
 
-The whole backup is verified before anything is written. Rows that make others visible are written
-last, so that an interrupted restore shows nothing incomplete.
+The whole backup is verified before anything is written. Rows that make other rows visible are
+written last, so that an interrupted restore shows nothing incomplete.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Restored:
         ]
 
     def rows(self, short: str) -> Iterator[Item]:
-        """Yield the rows of a table, given its short name."""
+        """Yield the rows to write into a table, given the table's short name."""
         rows = self._merged[short] if short in self._merged else self._saved_rows(short)
         for row in rows:
             if self._owners.own_row(short, row):
@@ -142,7 +142,10 @@ def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableReso
 
 
 def _clear(clients: Clients, settings: Settings, found: Mapping[str, TableResource]) -> None:
-    """Delete all rows and objects, beginning with the rows that make others visible."""
+    """Delete rows and objects, first the rows that make other rows visible.
+
+    Deletion records and counters are not deleted.
+    """
     # Deletions and counters stay, so that a restore that was interrupted can be repeated.
     order = {name: place for place, name in enumerate(reversed(_LAST))}
     cleared = [short for short in found if short not in replay.KEPT]

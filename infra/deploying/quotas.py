@@ -47,7 +47,7 @@ class Quota:
     most: int
     """The limit that AWS sets."""
     measure: Callable[[Template], Iterator[tuple[str, int]]]
-    """Yields resources, by their logical name, with their sizes."""
+    """Yields the logical name and the size of each measured item."""
     remedy: str = "report this as a defect of the template"
     """Advice for the user."""
 

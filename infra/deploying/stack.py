@@ -224,11 +224,11 @@ class Stack:
         return sorted(found, key=lambda change: (change.action, change.type, change.logical))
 
     def drop(self, name: str) -> None:
-        """Delete a change set that is not executed."""
+        """Delete a change set that was not executed."""
         self._client.delete_change_set(ChangeSetName=name, StackName=self.name)
 
     def execute(self, name: str) -> None:
-        """Execute a change set, report the events until it ends, and wait for the end.
+        """Execute a change set; show the stack's events until the execution has ended.
 
         Raises:
             DeployError: the execution failed; the message names the first cause.

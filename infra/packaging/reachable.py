@@ -48,7 +48,7 @@ class ReachableCode:
         self._classes: list[tuple[str, ast.ClassDef]] = []
 
     def add(self, module: str, name: str) -> None:
-        """Add a module's name, and all code that the named object uses."""
+        """Add a name that a module defines or imports, and all code that the object uses."""
         found = self._module(module)
         if name in found.names:
             for statement in found.names[name]:
@@ -153,7 +153,10 @@ class ReachableCode:
         return own | {name: self._target(module, name) for name in self._used_imports[module]}
 
     def _target(self, module: str, name: str) -> tuple[str, str]:
-        """Return the module that defines an imported name, and the name there; "" for a module."""
+        """Return the module that defines an imported name, and the name there.
+
+        The second value is "" if the imported name is a whole module.
+        """
         source, imported = self._modules[module].imports[name]
         whole = f"{source}.{imported}" if imported else source
         if not _is_own(source):

@@ -40,15 +40,15 @@ class Alarm:
     dimensions: tuple[tuple[str, Part | str], ...]
     """Dimensions of the metric."""
     threshold: int | Part
-    """Value at which the alarm goes off."""
+    """Value of the metric from which the alarm goes off."""
     text: str
     """Description of what has happened."""
     statistic: str = "Sum"
-    """`Sum`, `Maximum`, or a percentile such as `p99`."""
+    """How the values of a period are combined: `Sum`, `Maximum`, or a percentile such as `p99`."""
     minutes: int = 5
     """Length of a period, in minutes."""
     periods: int = 1
-    """Number of consecutive periods."""
+    """Number of consecutive periods that must reach the threshold."""
 
 
 def all_alarms() -> tuple[Alarm, ...]:

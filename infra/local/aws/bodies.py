@@ -30,7 +30,7 @@ class Body:
     Args:
         environ: WSGI environment of the request.
         source: connection from which the body is read.
-        proceed: tells a client that waits for it to send the body.
+        proceed: sends `100 Continue` if the client waits for it; called before the first read.
 
     Raises:
         WrongBody: Content-Length is not a number.
@@ -112,7 +112,7 @@ class Body:
         return int(found[1], 16)
 
     def _end_line(self, *, is_trailer: bool = False) -> bool:
-        """Read the end of a chunk, or a line of the trailer; return whether that was not empty."""
+        """Read the line end of a chunk, or a trailer line; return whether the line has content."""
         line = self._source.readline(_BLOCK)
         if not line.endswith(b"\n") or (not is_trailer and line.strip(b"\r\n")):
             raise WrongBody("The body has a wrong chunk, or ends early.")

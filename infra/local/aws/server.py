@@ -62,7 +62,7 @@ def _make(model: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
 
 
 class Handler(werkzeug_app.MotoRequestHandler):
-    """Serves one connection with keep-alive. A body that the guard left unread closes it."""
+    """Serves one connection with keep-alive; closes it if the guard left a body unread."""
 
     # Werkzeug's own handler closes the connection after every answer and waits for stray data.
 
@@ -74,7 +74,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
     """Whether the client sends the body only after a 100 Continue."""
 
     def handle_expect_100(self) -> bool:
-        """Note that the client waits; a request that is refused is not asked for its body."""
+        """Note that the client waits for a 100 Continue, which a refused request does not get."""
         self.is_awaited = True
         del self.headers["Expect"]
         return True
@@ -103,7 +103,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
             self._drop()
 
     def _proceed(self) -> None:
-        """Tell a client that waits for it to send the body."""
+        """Send 100 Continue if the client waits for it before it sends the body."""
         if self.is_awaited:
             self.is_awaited = False
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")

@@ -72,7 +72,8 @@ class Signatures:
             environ: WSGI environment with an unread `Body`, which is read here.
 
         Raises:
-            WrongSignature: the request is not signed with the key pair, or at another time.
+            WrongSignature: the request is not signed with the key pair, was not signed within 15
+                minutes of now, or has a body with another digest.
         """
         found = _FORM.fullmatch(environ["HTTP_AUTHORIZATION"].strip())
         if found is None:

@@ -1,7 +1,7 @@
 """Pauses writes to the emulated AWS, so that one process can copy its data.
 
-The process requests a pause; all other calls then wait until the process ends it or until it has
-lasted too long.
+The process requests a pause. All other calls then wait until the process ends the pause, or the
+pause has lasted too long.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class WritePause:
         """Pass the gate with one call. In a pause, only calls with the token of the pause pass.
 
         Args:
-            token: token of the process that copies, if the call is its own.
+            token: token that the call sends; only the process that copies has the pause's token.
             written: names of the tables, or BUCKET, that the call may change.
         """
         with self._changed:

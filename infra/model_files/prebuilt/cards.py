@@ -19,7 +19,7 @@ class Card:
 
     name: str
     algorithm: str
-    """Dataset type whose kind of prediction the model returns."""
+    """Dataset type; the model returns predictions like models of this type."""
     trained_on: Mapping[str, Any]
     """The training data, and the licence of the model."""
     engine: Mapping[str, Any]

@@ -41,12 +41,12 @@ _COCO = (
 
 @dataclass(frozen=True)
 class _Choice:
-    """The labels of a network that a prebuilt model uses."""
+    """The labels of its network that a prebuilt model uses, and texts for its card."""
 
     type: str
-    """Dataset type whose predictions the model returns."""
+    """Dataset type; the model returns predictions like models of this type."""
     labels: Mapping[int, str] | None
-    """Labels by their index in the network's output; None for all."""
+    """The used labels by their index in the network's output; None if all are used."""
     data: str
     """The data that the network was trained on."""
     limits: str

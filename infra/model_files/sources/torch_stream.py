@@ -48,7 +48,10 @@ class _Tensor:
 
 
 def _rebuild_tensor(*described: Any) -> _Tensor:
-    """Build a tensor instead of PyTorch's function; gradients and hooks are dropped."""
+    """Build a tensor in place of the PyTorch function that the pickle names.
+
+    Gradients and hooks are dropped.
+    """
     storage, offset, shape, strides = described[:4]
     sizes = (offset, *shape, *strides)
     if not isinstance(storage, _Storage) or len(shape) != len(strides):

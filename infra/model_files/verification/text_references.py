@@ -5,8 +5,8 @@ text_references.json has the vectors as float16. They were computed by:
 - Universal Sentence Encoder: the package's own forward pass.
 - all-MiniLM-L6-v2: the published graph in full precision.
 - all-mpnet-base-v2, multilingual-e5-small: the same weights in torch 2.13.0 with transformers
-  5.23.0 (MPNetModel, BertModel), one text at a time, stripped, cut to 128 tokens, for e5 after the
-  prefix "query: "; the mean of the last states.
+  5.23.0 (MPNetModel, BertModel). Each text was stripped, cut to 128 tokens and encoded separately,
+  for e5 after the prefix "query: ". The vector is the mean of the last states.
 - bge-small-en-v1.5: numpy with the package's weights; the first token's last state.
 """
 
