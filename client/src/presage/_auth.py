@@ -53,7 +53,7 @@ class Credentials:
     token: str | None = field(default=None, repr=False)
     """Current access token, or the API key, if any."""
     valid_until: float = float("inf")
-    """When the access token expires, on the clock `now`; infinite for a token that was passed."""
+    """When the token expires, on the clock `now`; infinite for a token that the caller passed."""
     now: Callable[[], float] = time.monotonic
     """Clock of `valid_until`, in seconds."""
     _fingerprint: str = ""

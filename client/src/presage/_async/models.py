@@ -108,7 +108,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         return await family.predict_sample(*own, sample, num_results, explain)
 
     async def retrain(self, **options: Unpack[TrainOptions]) -> AsyncModel[ResultT_co]:
-        """Train the model again on its dataset; it keeps its id, and still predicts meanwhile."""
+        """Train again on the dataset; the model keeps its id, and meanwhile predicts as before."""
         return await AsyncModels(self.family).retrain(self.model_id, **options)
 
     async def adjust(
@@ -120,7 +120,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         label_column: str | int | None = None,
         with_feedback: bool | None = None,
     ) -> AsyncModel[ResultT_co]:
-        """Adjust a text model to texts as users send them; arguments as in `models.adjust`."""
+        """Adjust a text model to real texts of users; arguments as in `models.adjust`."""
         return await AsyncModels(self.family).adjust(
             self.model_id,
             file,
@@ -244,7 +244,7 @@ class AsyncModels(Generic[ResultT_co]):
         label_column: str | int | None = None,
         with_feedback: bool | None = None,
     ) -> AsyncModel[ResultT_co]:
-        """Queue an adjustment of a text model to texts as users send them.
+        """Queue an adjustment of a text model to real texts of users.
 
         Example:
             model = await (await model.adjust("tickets.csv")).wait()

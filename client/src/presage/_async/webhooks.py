@@ -11,7 +11,7 @@ from presage._requests import Request
 
 
 class AsyncWebhooks:
-    """The calls below `/v2/webhooks`; receivers use `presage.webhooks.verify`."""
+    """The calls below `/v2/webhooks`. Receivers check events with `presage.webhooks.verify`."""
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
@@ -61,7 +61,7 @@ class AsyncWebhooks:
         return await self._transport.record(request, records.Webhook)
 
     async def rotate(self, webhook_id: str) -> records.Webhook:
-        """Replace the secret; for 24 hours, events are signed with both secrets."""
+        """Replace the secret; for 24 hours, events are signed with the old and the new secret."""
         request = Request("POST", f"{self._base}/{webhook_id}/rotate")
         return await self._transport.record(request, records.Webhook)
 

@@ -109,7 +109,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return family.predict_sample(*own, sample, num_results, explain)
 
     def retrain(self, **options: Unpack[TrainOptions]) -> Model[ResultT_co]:
-        """Train the model again on its dataset; it keeps its id, and still predicts meanwhile."""
+        """Train again on the dataset; the model keeps its id, and meanwhile predicts as before."""
         return Models(self.family).retrain(self.model_id, **options)
 
     def adjust(
@@ -121,7 +121,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         label_column: str | int | None = None,
         with_feedback: bool | None = None,
     ) -> Model[ResultT_co]:
-        """Adjust a text model to texts as users send them; arguments as in `models.adjust`."""
+        """Adjust a text model to real texts of users; arguments as in `models.adjust`."""
         return Models(self.family).adjust(
             self.model_id,
             file,
@@ -245,7 +245,7 @@ class Models(Generic[ResultT_co]):
         label_column: str | int | None = None,
         with_feedback: bool | None = None,
     ) -> Model[ResultT_co]:
-        """Queue an adjustment of a text model to texts as users send them.
+        """Queue an adjustment of a text model to real texts of users.
 
         Example:
             model = (model.adjust("tickets.csv")).wait()

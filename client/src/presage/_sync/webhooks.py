@@ -12,7 +12,7 @@ from presage._requests import Request
 
 
 class Webhooks:
-    """The calls below `/v2/webhooks`; receivers use `presage.webhooks.verify`."""
+    """The calls below `/v2/webhooks`. Receivers check events with `presage.webhooks.verify`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -62,7 +62,7 @@ class Webhooks:
         return self._transport.record(request, records.Webhook)
 
     def rotate(self, webhook_id: str) -> records.Webhook:
-        """Replace the secret; for 24 hours, events are signed with both secrets."""
+        """Replace the secret; for 24 hours, events are signed with the old and the new secret."""
         request = Request("POST", f"{self._base}/{webhook_id}/rotate")
         return self._transport.record(request, records.Webhook)
 

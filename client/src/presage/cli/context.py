@@ -53,7 +53,7 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 
 
 def find_model(service: Presage, model_id: str) -> Model:
-    """Return a model by its id; the family does not matter."""
+    """Return a model of either family by its id."""
     # The API finds models of both families below each of them.
     return service.language.models.get(model_id)
 
