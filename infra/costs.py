@@ -118,15 +118,15 @@ class Use:
     seconds: float
     """Assumed time of the function; change it by `--seconds`."""
     reads: float = 0
-    """DynamoDB calls that read, 4 KB each."""
+    """Number of DynamoDB calls that read, 4 KB each."""
     writes: float = 0
-    """DynamoDB calls that write, 1 KB each."""
+    """Number of DynamoDB calls that write, 1 KB each."""
     gets: float = 0
-    """S3 calls that read."""
+    """Number of S3 calls that read."""
     puts: float = 0
-    """S3 calls that write or list."""
+    """Number of S3 calls that write or list."""
     messages: float = 0
-    """Jobs that are sent; each is also received and deleted."""
+    """Number of queue messages that are sent; each is also received and deleted."""
     by_gateway: bool = True
     """Whether the call comes through the API's gateway; otherwise it is a job."""
     answer_kb: float = 1

@@ -206,7 +206,7 @@ def cors_rule(origins: Any) -> dict[str, Any]:
 
 
 def _notify(clients: Clients, settings: Settings) -> None:
-    """Configure the bucket to notify the queue of files that arrived by a form."""
+    """Configure the bucket to send a message to its queue when a form has uploaded a file."""
     name = queue_name(settings, INCOMING)
     url = clients.sqs.get_queue_url(QueueName=name)["QueueUrl"]
     asked = clients.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])

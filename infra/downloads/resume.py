@@ -107,7 +107,7 @@ def _finish(part: Path, target: Path, digests: Collection[str]) -> bool:
 
 
 def _receive(url: str, part: Path, received: Received) -> bool:
-    """Receive until the connection ends; return whether the partial file is complete."""
+    """Receive bytes until the connection ends; return whether the partial file is complete."""
     start = file_bytes(part)
     try:
         response = _open(url, start)

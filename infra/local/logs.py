@@ -62,7 +62,7 @@ class _File(logging.Handler):
         self._size = os.fstat(self._descriptor).st_size
 
     def _rotated_path(self, number: int) -> Path:
-        """Return the path of a full file; 1 is the latest."""
+        """Return the path of a full log file, given its number; number 1 is the latest."""
         return self._path.with_name(f"{self._path.name}.{number}")
 
 

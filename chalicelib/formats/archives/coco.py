@@ -244,7 +244,7 @@ def _count_objects(content: _Buffer) -> int:
 
 
 def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
-    """Parse a JSON object as a struct, which ignores unknown members."""
+    """Parse a JSON object as a struct; unknown members are ignored."""
     if memoryview(raw).nbytes > _MAX_OBJECT_BYTES:
         raise msgspec.ValidationError(f"an object has more than {_MAX_OBJECT_BYTES:,} bytes")
     prepare(kind)

@@ -35,7 +35,7 @@ class ExportedBox:
     """A box of an image."""
 
     label: int
-    """Index of the label."""
+    """Index of the label in the list of the archive's labels."""
     box: Box
     """The box in pixels of the image as displayed."""
 

@@ -160,8 +160,8 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 class _NeedsAllLabels(Exception):
     """Tells the scan to count all labels of the file and to start again.
 
-    It is raised for a label that must be shortened to a name that is unique in the file, or that
-    may mean a missing value, such as n/a.
+    It is raised for a label that must be cut, because cut labels must stay distinct, and for a new
+    label that may mean a missing value, such as n/a.
     """
 
 

@@ -51,7 +51,7 @@ class TextLayout:
     width: int = 2
     """Number of cells in a complete row."""
     joins_cells: bool = False
-    """Whether the cells of a wider row are joined to one text, because delimiters split it."""
+    """Whether the cells of a wider row are joined to one text, which delimiters have split."""
     shape: ObjectShape = field(default_factory=ObjectShape)
     """Which members of JSON objects have the text and the label."""
     warnings: tuple[UploadWarning, ...] = field(default=())

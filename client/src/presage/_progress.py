@@ -46,7 +46,7 @@ class Bar:
             self._rich.stop()
 
     def show(self, done: float | None) -> None:
-        """Show the finished fraction of the total; None if the total is unknown."""
+        """Show how much of the total is done; None if this is unknown."""
         if self._rich is not None:
             total = None if done is None else self._total
             self._rich.update(self._task, completed=done or 0, total=total)

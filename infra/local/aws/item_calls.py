@@ -37,7 +37,7 @@ _expressions: Any = expressions
 
 
 def install() -> None:
-    """Patch moto in this process: the fast serializer, and caches of constant results."""
+    """Patch moto in this process with the fast serializer and with caches of constant results."""
     _replace(DynamoResult, "execute_result", execute)
     name = "method_names_from_class"
     _replace(moto_responses, name, lru_cache(getattr(moto_responses, name)))

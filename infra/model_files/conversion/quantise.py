@@ -52,7 +52,7 @@ def _temporary_files_in(folder: Path) -> Iterator[None]:
 
 
 def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) -> None:
-    """Round a graph, in place, to 8-bit weights per channel and write it to a file.
+    """Round weights of a graph, in place, to 8 bits with a scale per channel; write it to a file.
 
     Nodes named in `exclude` keep their precision.
     """

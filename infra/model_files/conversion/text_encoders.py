@@ -95,7 +95,7 @@ def build_minilm(job: Conversion) -> None:
 
 
 def quantise_published(source: Path, target: Path) -> None:
-    """Write `model.onnx` with 8-bit weights per channel, and `tokenizer.json`."""
+    """Write `model.onnx` with 8-bit weights and a scale per channel, and `tokenizer.json`."""
     model = onnx.load(str(source / MODEL_FILE), load_external_data=True)
     quantise(model, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)

@@ -41,7 +41,7 @@ class FourBitWeights:
             raise BrokenFile(f"{path.name} cannot be read: {error}") from error
 
     def _read_entries(self) -> Iterator[tuple[str, tuple[int, int, int, int]]]:
-        """Yield each tensor's name, and its type, number of values, offset and bytes."""
+        """Yield each tensor's name, and its type, number of values, offset and size in bytes."""
         place = _HEADER.size
         pieces, *_, piece_bytes = _TOKENISER.unpack(self._bytes(place, _TOKENISER.size))
         place += _TOKENISER.size + 4 * (2 * pieces + 1) + piece_bytes

@@ -1,4 +1,4 @@
-"""Reads label tables next to images, which have one column per label, or one label column.
+"""Reads label tables next to images; a table has one column per label, or one label column.
 
 Examples are the one-hot table `_classes.csv`, and `train.csv` with columns for file and label.
 """

@@ -450,7 +450,7 @@ class ColumnFinder:
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
     """Return how many rows are above the one that names the columns; 0 if they may be examples.
 
-    They may be examples if one of their cells, or of the names, also occurs in another row.
+    They may be examples if one of their cells, or one of the names, also occurs in another row.
     """
     judged = max(0, len(rows) - _LEAST_BELOW)
     for at, names in enumerate(rows[: min(_MOST_TITLES, judged)]):

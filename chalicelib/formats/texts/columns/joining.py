@@ -118,7 +118,7 @@ def _seconds(rows: list[list[str]]) -> set[str]:
 
 
 def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
-    """Return whether values can be labels: at least two, with two rows or more on average."""
+    """Return whether there are at least two values, and on average two rows or more per value."""
     return 2 <= len(values) <= len(rows) / 2
 
 
@@ -133,5 +133,5 @@ def _has_texts_behind(rows: list[list[str]]) -> bool:
 
 
 def _count_spaced(rows: list[list[str]], at: int) -> float:
-    """Return the fraction of rows whose cell at an index begins with a space."""
+    """Return the fraction of rows whose cell at the index `at` begins with a space."""
     return sum(cells[at].startswith(" ") for cells in rows) / len(rows)

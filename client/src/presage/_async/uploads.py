@@ -36,7 +36,7 @@ class AsyncUploads:
         self._transport = transport
 
     async def create(self, name: str | None = None) -> records.Upload:
-        """Create an upload form; after sending the file, pass its `path` to other calls."""
+        """Create an upload form; once the file is sent, pass the form's `path` to other calls."""
         request = Request("POST", "/v2/uploads", fields={"name": name})
         return await self._transport.record(request, records.Upload)
 

@@ -28,7 +28,7 @@ class AllowedFolders:
         folders: existing folders; without any, every file is refused.
 
     Raises:
-        FileRefused: a root is not a folder.
+        FileRefused: one of `folders` is not an existing folder.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
