@@ -45,7 +45,7 @@ class StoredObject:
     etag: str
     """ETag in the bucket, which shows later whether the object has changed."""
     modified: str
-    """Time of writing according to the bucket."""
+    """Time at which the object was written, according to the bucket."""
     content_type: str
     sha256: str
     """SHA-256 of the object's bytes; this is the name of the piece that contains them."""

@@ -346,7 +346,7 @@ def _without_types(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a statement that are evaluated at import; leave out methods."""
+    """Yield those parts of a statement that are evaluated at import, without methods."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()

@@ -47,7 +47,7 @@ class _Document(msgspec.Struct):
 
 
 class _Image(msgspec.Struct):
-    """The members of an element of `images` that this module uses."""
+    """Those members of an element of `images` that this module uses."""
 
     id: Any = None
     file_name: Any = None
@@ -56,14 +56,14 @@ class _Image(msgspec.Struct):
 
 
 class _Category(msgspec.Struct):
-    """The members of a category that are read."""
+    """Those members of a category that this module uses."""
 
     id: Any = None
     name: Any = None
 
 
 class _Annotation(msgspec.Struct):
-    """The members of an annotation that are read."""
+    """Those members of an annotation that this module uses."""
 
     image_id: Any = None
     category_id: Any = None

@@ -265,7 +265,7 @@ class TemplateFields:
         """Return a required text, exactly as sent.
 
         Raises:
-            InvalidParameter: the text is missing, not a text, empty or too long.
+            InvalidParameter: the value is missing, empty, too long or not a text.
         """
         if name not in self._values:
             refuse(f"{self._at(name)} is missing. Write a text that is unique in the template.")
@@ -294,7 +294,7 @@ def _read_object(place: str, value: object) -> Mapping[str, object]:
 
 
 def _read_text(place: str, value: object) -> str:
-    """Return a text with single spaces; raise an error if it is not a text, empty or too long."""
+    """Return a text with single spaces; raise an error if it is empty, too long or not a text."""
     if not isinstance(value, str):
         refuse(f"{place} is {show(value)}. Write a text in quotes.")
     if len(value) > MAX_TEXT_CHARACTERS:

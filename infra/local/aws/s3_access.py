@@ -138,7 +138,7 @@ def check_form(environ: dict[str, Any], keys: KeyPair) -> Form:
         keys: key pair that must have signed the policy.
 
     Raises:
-        Refused: signature, expiry or a condition does not hold.
+        Refused: the signature is wrong, the policy has expired, or a condition is not met.
     """
     form = _read_form(environ)
     try:
@@ -158,7 +158,7 @@ def check_policy(fields: dict[str, str], size: int | None, keys: KeyPair) -> Non
         keys: key pair that must have signed the policy.
 
     Raises:
-        Refused: signature, expiry or a condition does not hold.
+        Refused: the signature is wrong, the policy has expired, or a condition is not met.
     """
     policy_text, credential = fields.get("policy", ""), fields.get("x-amz-credential", "")
     check_key_id(keys, credential.partition("/")[0])

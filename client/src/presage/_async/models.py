@@ -139,7 +139,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         return await AsyncModels(self.family).card(self.model_id, version)
 
     def versions(self) -> AsyncPages[records.ModelVersion]:
-        """List the stored versions, newest first; each training makes one."""
+        """List the stored versions, newest first; each training or adjustment makes one."""
         return AsyncModels(self.family).versions(self.model_id)
 
     async def serve_version(self, version: int) -> records.ModelVersion:
@@ -346,7 +346,7 @@ class AsyncModels(Generic[ResultT_co]):
         return await self._transport.record(request, records.Card)
 
     def versions(self, model_id: str) -> AsyncPages[records.ModelVersion]:
-        """List the stored versions of a model, newest first; each training makes one.
+        """List a model's stored versions, newest first; each training or adjustment makes one.
 
         Example:
             async for one in model.versions():

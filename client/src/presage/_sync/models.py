@@ -140,7 +140,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return Models(self.family).card(self.model_id, version)
 
     def versions(self) -> Pages[records.ModelVersion]:
-        """List the stored versions, newest first; each training makes one."""
+        """List the stored versions, newest first; each training or adjustment makes one."""
         return Models(self.family).versions(self.model_id)
 
     def serve_version(self, version: int) -> records.ModelVersion:
@@ -347,7 +347,7 @@ class Models(Generic[ResultT_co]):
         return self._transport.record(request, records.Card)
 
     def versions(self, model_id: str) -> Pages[records.ModelVersion]:
-        """List the stored versions of a model, newest first; each training makes one.
+        """List a model's stored versions, newest first; each training or adjustment makes one.
 
         Example:
             for one in model.versions():

@@ -44,8 +44,8 @@ class AllowedFolders:
             name: absolute path, or path relative to the first allowed folder.
 
         Raises:
-            FileRefused: the file is outside of the allowed folders, behind a symbolic link, not a
-                regular file, too large or not readable.
+            FileRefused: the file is outside of the allowed folders, behind a symbolic link, too
+                large, not readable, or not a regular file.
         """
         if not self._roots:
             raise FileRefused(
