@@ -138,7 +138,7 @@ def _export_dataset(writer: ExampleWriter, view: DatasetView, place: Path) -> tu
 
 
 def _notes(writer: ExampleWriter, view: DatasetView, gaps: set[str]) -> Notes:
-    """Return notes about examples without an image and names that archives cannot contain."""
+    """Return notes about names that archives cannot contain and examples without an image."""
     notes = Notes()
     for example, label in writer.labelled(view, (UPLOAD, FEEDBACK), _go_on):
         if example.picture in gaps:

@@ -2,7 +2,7 @@
 
 A dump writes missing pieces to the disk and gives them their names, switches the manifest by one
 rename, and deletes pieces that are not named any more. So an interrupted dump leaves the previous
-backup intact, and its pieces are deleted by the next dump.
+backup intact, and the next dump deletes the pieces that the interrupted one wrote.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ SUFFIX = ".jsonl"
 
 
 class _File(logging.Handler):
-    """A log file that is rotated at its maximum size; three times as fast as Python's."""
+    """A log handler that rotates its file at a maximum size; three times as fast as Python's."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

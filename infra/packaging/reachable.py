@@ -26,7 +26,7 @@ class _Module:
     names: dict[str, list[ast.stmt]] = field(default_factory=lambda: defaultdict(list))
     """Statements that define each name."""
     imports: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Module and name of each imported name; an empty name for a whole module."""
+    """Source module, and name in that module, of each imported name; "" for a whole module."""
     effects: list[ast.stmt] = field(default_factory=list)
     """Statements that neither define nor import a name."""
 

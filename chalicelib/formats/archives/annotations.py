@@ -42,7 +42,7 @@ class BoxRow:
     box: Box
     """The box as written in the file, in pixels. It may reach outside the image."""
     place: str = ROW
-    """Format string for messages, such as `ROW`, that says where in its file the box is."""
+    """Format string, such as `ROW`, for messages that say where in its file the box is."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
         """Return the entry of the receipt for this box, which is rejected."""
@@ -85,7 +85,7 @@ class Annotations:
         """Create an empty collection.
 
         Args:
-            place: Format string for messages, such as `ROW`, that says where in its file a box is.
+            place: Format string, such as `ROW`, for messages that say where in its file a box is.
             in_fractions: Whether boxes are fractions of the image instead of pixels.
         """
         self.book = LabelBook()

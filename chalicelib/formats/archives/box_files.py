@@ -67,7 +67,7 @@ def without_suffix(path: str) -> str:
 
 
 def swapped_folder(path: str, found: str, wanted: str) -> str:
-    """Rename the last folder with the name `found` in a path to `wanted`."""
+    """Return a path in which the last folder that is named `found` is renamed to `wanted`."""
     parts = path.split("/")
     for at in range(len(parts) - 2, -1, -1):
         if parts[at] == found:

@@ -44,7 +44,7 @@ def raster_of(width: float, height: float) -> Raster:
         height: Height of the page as displayed, in points.
 
     Raises:
-        ValueError: a side of the page is 0, not a number, or too long.
+        ValueError: a side of the page is 0, too long, or not a number.
     """
     if not (0 < width <= MAX_PAGE_POINTS and 0 < height <= MAX_PAGE_POINTS):
         raise ValueError(f"the page is {width:g} x {height:g} points large")

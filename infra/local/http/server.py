@@ -308,7 +308,7 @@ class Channel(HTTPChannel):
         return not self.requests and self.last_activity < now - limit
 
     def expire(self) -> None:
-        """Close the connection; refuse a request that has begun to arrive."""
+        """Close the connection; if a request has begun to arrive, first refuse it with 408."""
         with self.requests_lock:
             request, self.request = self.request, None
             if request is None or self.linger_until is not None:

@@ -73,7 +73,7 @@ def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, floa
 
 
 def _count_right(known: Sequence[_Row], rows: Sequence[_Row]) -> int:
-    """Count the rows whose value naive Bayes predicts from the known rows."""
+    """Count rows whose value is predicted correctly by naive Bayes, fitted on the known rows."""
     sizes = Counter[str]()
     seen: dict[str, Counter[str]] = defaultdict(Counter)
     for parts, value in known:

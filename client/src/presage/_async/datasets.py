@@ -477,7 +477,7 @@ class AsyncExamples:
 
 
 class AsyncFeedback:
-    """`/v2/:family/feedback`: wrong predictions with their correct labels."""
+    """The calls below `/v2/:family/feedback`: add samples with their correct labels."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family

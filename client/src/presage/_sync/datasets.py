@@ -478,7 +478,7 @@ class Examples:
 
 
 class Feedback:
-    """`/v2/:family/feedback`: wrong predictions with their correct labels."""
+    """The calls below `/v2/:family/feedback`: add samples with their correct labels."""
 
     def __init__(self, family: FamilyBase) -> None:
         self._family = family

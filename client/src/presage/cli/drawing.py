@@ -35,7 +35,7 @@ def show_curve(epochs: Sequence[tuple[int, Mapping[str, Any]]], file: Path | Non
 
 
 def _accuracy(figures: Mapping[str, Any]) -> float:
-    """Return the accuracy; for several labels their mean, for boxes the mean average precision."""
+    """Return the accuracy, the mean of the labels' accuracies, or the mean average precision."""
     if accuracies := figures.get("testAccuracies"):
         return float(sum(accuracies) / len(accuracies))
     whole = figures.get("modelMetrics") or {}

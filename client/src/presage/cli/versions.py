@@ -71,7 +71,7 @@ def serve(model_id: ModelId, version: Version, as_json: Json = False) -> None:
 
 @app.command("delete-version")
 def delete_version(model_id: ModelId, version: Version, as_json: Json = False) -> None:
-    """Delete a version of a model that is not served."""
+    """Delete a version that the model does not serve."""
     with client() as service:
         found = find_model(service, model_id).delete_version(version)
     show(found, [f"{model_id}  version {found.version} is deleted"], as_json=as_json)
