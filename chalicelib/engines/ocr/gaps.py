@@ -74,7 +74,7 @@ def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[Te
 
 
 def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLine, ...]:
-    """Split a line of a text layer at positions along it, 0 to 1."""
+    """Split a line of a text layer at positions `cuts`, each a fraction of the line's length."""
     if not cuts:
         return (line,)
     whole = Ink(0.0, 1.0, ((0.0, 1.0),), 1.0)
@@ -158,9 +158,9 @@ def _ranges(ink: Ink, least_gap: float) -> list[Range]:
 def _assign_characters(
     line: TextLine, ranges: Sequence[Range], slack: float
 ) -> tuple[list[TextLine], bool]:
-    """Assign each character to the nearest range; return whether all are nearly inside.
+    """Assign each character to the nearest range; also return whether all characters are near.
 
-    `slack` is the maximum distance of such a character from its range.
+    A character is near if its distance from the range is at most `slack`.
     """
     if not line.places:
         return [replace(line, text="") for _ in ranges], False

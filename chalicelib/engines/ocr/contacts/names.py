@@ -75,7 +75,7 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Choose groups with high scores that share no piece; also return the groups that are left."""
+    """Choose groups with high scores, no two with a common piece; also return the other groups."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors
@@ -118,7 +118,7 @@ def _continues(group: Group) -> bool:
 
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
-    """Return groups of two or three pieces that may be one name: adjacent, letters of one size."""
+    """Return groups of two or three adjacent pieces, in letters of one size, as possible names."""
     pairs: list[Group] = []
     if len(pieces) > settings.PAIRED_LINES:
         return pairs
@@ -213,9 +213,9 @@ class _Judge:
     def _joined_organisation(self, group: Group, confidence: float) -> float:
         """Return the score of an organisation name over several lines; 0 if one line is enough.
 
-        Lines belong together in three cases: only all of them match the domain, the last one is
-        the legal form, or they are capitalised in the same large letters, as in a logo. Field
-        names with values are excluded.
+        Lines belong together in three cases: they match the domain only together, the last one is
+        the legal form, or they are capitalised in the same large letters, as in a logo. Field names
+        with values are excluded.
         """
         text = join_text(group)
         is_labelled = any(
@@ -235,7 +235,7 @@ class _Judge:
         return max(confidence, parts) + self._size(group) + settings.LINE_BONUS * len(group)
 
     def _is_logo(self, group: Group) -> bool:
-        """Return whether pieces are capitalised lines of one size, larger than most of the page."""
+        """Return whether pieces are capitalised lines in one size, larger than most letters."""
         heights = [piece.height for piece in group]
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)

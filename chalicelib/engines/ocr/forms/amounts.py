@@ -42,7 +42,7 @@ class AmountStyle:
         """Determine the notation of the amounts of a page.
 
         Engines often read a faint comma as a decimal point, but hardly ever the reverse. So a page
-        has commas if more of them are between thousands than before cents; points do not count.
+        has commas if more commas are between thousands than before cents; points do not count.
         """
         lines = list(texts)
         commas = sum(len(_COMMAS.findall(text)) + len(_POINTS.findall(text)) for text in lines)
@@ -59,7 +59,7 @@ class AmountStyle:
         return _BREAK.sub(",", text) if self.has_commas and _BROKEN.fullmatch(text) else text
 
     def is_odd(self, text: str) -> bool:
-        """Return whether an amount has cents although the others have none, or vice versa."""
+        """Return whether an amount has cents and the page's other amounts do not, or vice versa."""
         has_cents = bool(_CENTS.search(text.strip(_MARKS)))
         return self.has_cents is not None and has_cents != self.has_cents
 

@@ -35,11 +35,11 @@ class Surroundings:
     rivalry: float = 0.0
     """Score of the best competing candidate divided by that of the chosen one, 0 to about 1."""
     consensus: float = 0.5
-    """Fraction of the nearest other values that have the same direction from key to value."""
+    """Of the nearest other keys, the fraction with the same direction from key to value."""
     has_colon: bool = False
     """Whether a colon ends the key."""
     is_joined: bool = False
-    """Whether the value was joined from several texts, so that some may belong elsewhere."""
+    """Whether the value was joined from several texts, some of which may belong elsewhere."""
     has_text_below: bool = False
     """Whether unassigned text is directly below the value."""
     heads_column: float = 0.0
@@ -89,7 +89,7 @@ class Evidence:
 
 
 class Emptiness(StrEnum):
-    """Kinds of keys without a value, by the text next to the key."""
+    """What is next to a key for which no value was found."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"
@@ -118,7 +118,7 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
     weights: dict[str, float]
     """Weight of each of `INPUTS`."""
     empty: dict[Emptiness, float]
-    """By kind of key without a found value: fraction that really has none, 0 to 1."""
+    """For each kind of key without a found value: the fraction that really has none, 0 to 1."""
 
 
 @cache

@@ -96,7 +96,7 @@ def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
 
 
 def _reveal_headers(table: Table, headers: _Headers) -> Table:
-    """Mark the row that matches the template best as header, unless the table has a header."""
+    """Mark as header the row that best matches the template, unless the table has a header."""
     if any(cell.kind == COLUMN_HEADER for cell in table.cells):
         return table
     counts: dict[int, int] = {}
@@ -199,7 +199,7 @@ def _cell_entity(
     columns: Mapping[int, _Match | None],
     rows: Mapping[int, _Match | None],
 ) -> str | None:
-    """Return the template's entity for a cell, from column or row header; None without one."""
+    """Return the template's entity for a cell, from its column or row header; None without one."""
     along: Sequence[_Match | None]
     if cell.kind == COLUMN_HEADER:
         along = [headers.find(cell.text), columns.get(cell.column)]

@@ -175,7 +175,7 @@ def _cut_at(segment: LineSegment, places: Doubles, words: Doubles) -> Iterator[L
 
 
 def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
-    """Convert lines that a PDF draws to horizontal and vertical rulings; join their parts."""
+    """Return horizontal and vertical rulings from the lines that a PDF draws; join their parts."""
     level, upright = [], []
     for rect in rules:
         x, y = rect.center

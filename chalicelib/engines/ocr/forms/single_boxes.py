@@ -70,7 +70,7 @@ class _Row:
     """Height of a digit, in pixels."""
 
     def cell(self, place: int, width: float) -> Rect:
-        """Return the middle of the box at position `place`; `width` is a fraction of the box."""
+        """Return the middle part of the box at `place`; `width` is its fraction of the box."""
         x = self.begin + place * self.pitch
         y = self.middle + self.slope * (x - self.begin)
         half = width * self.pitch / 2

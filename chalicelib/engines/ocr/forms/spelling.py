@@ -30,7 +30,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """Split a text into runs of letters and digits, with # and % as tokens; drop the rest."""
+    """Split a text into runs of letters and digits, and the tokens # and %; drop the rest."""
     found = []
     for each in _TOKEN.finditer(text):
         start = each.start()

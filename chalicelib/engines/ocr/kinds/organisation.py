@@ -73,8 +73,8 @@ _DESCRIPTION = 0.4
 def organisation_confidence(text: str) -> float:
     """Return the confidence, 0 to 1, that a line names an organisation.
 
-    The confidence is low for a name without a legal form or a word for a trade. The caller then
-    compares the name with mail and web addresses.
+    The confidence is low for a name with neither a legal form nor a word for a trade. The caller
+    then compares the name with mail and web addresses.
     """
     words = folded_words(text)
     if not words or len(words) > _LONGEST_WORDS:

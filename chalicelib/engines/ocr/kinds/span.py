@@ -38,7 +38,7 @@ class Span:
 
 
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans without overlaps, in line order.
+    """Return spans without overlaps, sorted by their position in the line.
 
     Of overlapping spans, the more confident one is returned; of equally confident ones, the
     longest.

@@ -200,7 +200,7 @@ def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
 
 
 class _Strip:
-    """Pieces between two horizontal gaps that are as wide as their part of the page."""
+    """Pieces between two horizontal gaps, which cross the whole width of a part of the page."""
 
     def __init__(self, pieces: list[Piece], height: float) -> None:
         self.pieces = pieces

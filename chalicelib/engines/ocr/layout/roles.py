@@ -1,7 +1,8 @@
 """Finds the role of each block: page header, page footer, heading or body text.
 
-A page header or footer is a short text at the edge of the page that several pages share, apart
-from the page number. A heading has larger letters than most text, or is bold and separate.
+A short text at the edge of a page is a page header or footer if several pages have the same text
+there; page numbers may differ. A heading has larger letters than most text, or is bold and
+separate.
 """
 
 from __future__ import annotations

@@ -104,7 +104,8 @@ class TemplateLearner:
     ) -> dict[str, TemplateKey]:
         """Try other keys for entities whose values are read wrongly; return the better keys.
 
-        All entities try their next key at once, so that the examples are read only a few times.
+        Each reading of the examples tries a new key for every entity, so there are only a few
+        readings.
         """
         counts = self._counts(keys, numbers)
         others = {
@@ -130,7 +131,7 @@ class TemplateLearner:
         return sum(entity in self._examples[number].values for number in numbers)
 
     def _counts(self, keys: Mapping[str, TemplateKey], numbers: Sequence[int]) -> dict[str, int]:
-        """Return the number of values read correctly in some examples, for each entity."""
+        """Return, by entity, the number of given examples in which its value is read correctly."""
         counts = dict.fromkeys(keys, 0)
         for number in numbers:
             read, values = self._read(number, tuple(keys.values())), self._examples[number].values
@@ -164,7 +165,7 @@ def _key(entity: str, captions: Sequence[RankedCaption], types: tuple[str, ...])
 
 
 def _other_keys(key: TemplateKey, ranked: Sequence[RankedCaption]) -> list[TemplateKey]:
-    """Return variants of a template key: one without types, and one with each other caption."""
+    """Return variants of a template key: one without types, and one for each other caption."""
     others = [replace(key, types=())] if key.types else []
     further = (each.text for each in ranked if each.text not in key.variations)
     return [*others, *(replace(key, variations=(text,)) for text in further)]

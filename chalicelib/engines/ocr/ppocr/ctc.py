@@ -35,7 +35,7 @@ NOTHING = RecognisedText("", 0.0, ())
 def decode(probabilities: Singles, alphabet: Sequence[str], share: float) -> RecognisedText:
     """Convert the network's output for one crop to text.
 
-    A character that is repeated without a blank between counts once.
+    Repetitions of a character without a blank between them count once.
 
     Args:
         probabilities: probability of each character at each step from left to right, float32,

@@ -175,7 +175,7 @@ def _open_structures(
 
 
 def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
-    """Return the most likely structures, so that no text is in two of them."""
+    """Return the most likely structures, of which no two contain the same text."""
     chosen = []
     for rivals in _rivals(list(structures)):
         sheet.check()
@@ -232,7 +232,7 @@ def _count_columns(structure: Structure) -> int:
 
 
 def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
-    """Read texts in a table that the engine missed, unless the page has a text layer."""
+    """Read texts that the engine missed in a table, unless the page has a text layer."""
     if clean.is_exact or clean.pixels is None:
         return filled
     sheet.check()
@@ -300,7 +300,7 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the lines' mean probability, weighted by length; the structure's without lines."""
+    """Return the mean probability of lines, weighted by length; without lines, the structure's."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability

@@ -83,7 +83,7 @@ def is_year(text: str) -> bool:
 
 
 def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
-    """Return whether the first column has words and others have numbers, so that it names rows."""
+    """Return whether the first column has words and the others numbers, so that it names rows."""
     columns: dict[int, list[str]] = {}
     for slot, text in zip(slots, texts, strict=True):
         if slot.row >= head and text and slot.column_span == 1:

@@ -78,7 +78,7 @@ def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
 
 
 def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineSplit:
-    """Split a line at gaps that are wide for its own text and for the page."""
+    """Split a line at gaps that are wide compared with its height and the usual line height."""
     if ink is None or ink.height <= 0:
         return LineSplit((line,))
     height = ink.height * line.box.width

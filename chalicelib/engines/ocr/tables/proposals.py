@@ -105,7 +105,7 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
 
 
 def join_near(filled: FilledGrid) -> FilledGrid:
-    """Join neighbouring rows with a small gap, if gaps are clearly either small or large."""
+    """Join rows with a small gap between them, if most gaps are clearly either small or large."""
     rows: list[list[TextLine]] = [[] for _ in range(filled.grid.row_count)]
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         rows[slot.row].extend(lines)
@@ -130,7 +130,7 @@ def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
 
 
 def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split row i into `depths[i]` rows; by `id(line)`, `numbers` has the index of its new row."""
+    """Split row i into `depths[i]` rows; `numbers` maps a line's id() to one of these, from 0."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):

@@ -47,7 +47,7 @@ class Structure:
     rivals: tuple[FilledGrid, ...] = ()
     """Structures that were proposed for the same text."""
     left_out: float = 0.0
-    """Fraction of the text of all rival structures that is not in this structure."""
+    """Of the text in all rival structures, the fraction that is not in this structure."""
 
     @property
     def is_cut(self) -> bool:

@@ -159,7 +159,7 @@ def _is_wrapped(rows: Sequence[Sequence[TextLine]], right: float) -> bool:
 
 
 def _wordy_share(filled: FilledGrid) -> float:
-    """Return the fraction of pieces that are as long as a line of prose."""
+    """Return the fraction of a table's pieces of text that are as long as a line of prose."""
     texts = [line.text for line in filled.lines()]
     return sum(map(is_wordy, texts)) / max(1, len(texts))
 
@@ -195,7 +195,7 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def crammed(filled: FilledGrid) -> int:
-    """Return how many pieces are in a table row that should be several rows.
+    """Return how many pieces are in table rows that should each be several rows.
 
     Such a row has several lines in each cell, and fewer than half of these are wrapped text.
     """

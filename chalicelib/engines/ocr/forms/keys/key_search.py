@@ -184,7 +184,7 @@ def search_keys(
         check: called regularly; raises to stop.
 
     Returns:
-        The matches in no order; matches of different keys may overlap.
+        The matches, in no particular order; matches of different keys may overlap.
     """
     units = make_units(segments)
     wanted: dict[str, Wanted] = {}

@@ -225,9 +225,8 @@ class Neighbourhood:
     def _fitness(self, types: Sequence[str], number: int) -> float:
         """Return a factor that is higher the better a text matches a key's types.
 
-        The text is also tried together with the next word, because a number may have been read as
-        two words. For an address, it is tried together with the line below, because the first line
-        may be a name.
+        The text is also tried with the next word, because a number may have been read as two words;
+        for an address, also with the line below, because the first line may be a name.
         """
         segment = self.fragments[number].segment
         fits = fitness(types, segment.text)
@@ -299,7 +298,8 @@ class Neighbourhood:
     def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
         """Yield the nearest text right of, below and above a key: direction, index and nearness.
 
-        An empty box that the key labels yields nothing; a suitable text in it is yielded alone.
+        For a key that labels an empty box, nothing is yielded. If the box contains a suitable text,
+        only this text is yielded.
         """
         box = None if key.has_colon else self._own_box(key)
         if box is None and not key.has_colon and (lines := self._above_caption(key)):

@@ -46,7 +46,7 @@ def is_amount(text: str) -> bool:
 
 
 def _kind(text: str) -> int | None:
-    """Return the index in `_FINDERS` of the kind a text is exactly one of; None if of none."""
+    """Return the index in `_FINDERS` of the kind that a whole text has; None if it has none."""
     if is_amount(text):
         return 0
     length = len(text.strip(" .;"))
@@ -139,7 +139,7 @@ class Continuation:
         return [fragment for line in lines for fragment in line]
 
     def text_below(self, number: int, reach: float = settings.LINE_GAP_HEIGHTS) -> int | None:
-        """Return the index of the nearest text below a value's text, within some of its heights.
+        """Return the index of the nearest text at most `reach` text heights below a value's text.
 
         None if there is none, or if the nearest text is a label.
         """
@@ -188,7 +188,7 @@ class Continuation:
     def _rest_of_line(self, number: int, reach: float = 0.0, end: float = 0.0) -> list[int]:
         """Return the indexes of the next words of a line, and of texts within `reach` pixels.
 
-        Rules left of `end` do not end the line.
+        Ruled lines left of the x position `end` do not end the line of text.
         """
         found: list[int] = []
         while (
@@ -201,7 +201,7 @@ class Continuation:
         return found
 
     def _next_word(self, number: int, reach: float, end: float) -> int | None:
-        """Return the index of the next text in the line; None if something is between them."""
+        """Return the index of the next text in the line; None if a label or rule comes first."""
         segment = self._segment(number)
         rect, height = segment.rect, segment.height
         word_gap = settings.WORD_GAP_HEIGHTS * height
@@ -351,13 +351,13 @@ def _is_comb(first: LineSegment, second: LineSegment) -> bool:
 
 
 def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reach: float) -> bool:
-    """Return whether one text continues another in the same line, at most a word gap apart.
+    """Return whether one text continues another in the same line.
 
     Args:
         left: the text so far.
         right: the text further right.
         word_gap: largest gap between two words, in pixels.
-        reach: distance in pixels up to which the text is accepted in any case.
+        reach: a wider gap, in pixels, that is also accepted; 0 for none.
     """
     height = left.height
     gap = right.rect.min_x - left.rect.max_x

@@ -96,7 +96,7 @@ class NumberedLines:
         )
 
     def is_nearest(self, number: Rect, text: Rect) -> bool:
-        """Return whether no other number of the same column is nearer to a text's baseline."""
+        """Return whether no number in the column of `number` is nearer to a text's baseline."""
         off = abs(text.max_y - number.max_y)
         return not any(
             abs(text.max_y - each.rect.max_y) < off
@@ -198,7 +198,7 @@ def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
 
 
 def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
-    """Group numbers into columns; the middles of a column are below each other."""
+    """Group numbers into columns: numbers whose middles are below each other."""
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf

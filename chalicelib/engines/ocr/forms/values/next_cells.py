@@ -130,7 +130,7 @@ class _Cells:
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
     def _pairs(self, number: int, box: Rect, strip: Rect, axis: int) -> Iterator[_Pair]:
-        """Yield a caption's cell with the next one in `strip`, unless that one has a caption."""
+        """Yield a caption's cell and the next cell in `strip`, unless that cell has a caption."""
         ahead = np.flatnonzero(self._is_free & _inside(self._middles, strip))
         if not len(ahead):
             return

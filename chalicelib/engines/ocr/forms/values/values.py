@@ -46,7 +46,7 @@ _SAME = {INLINE: RIGHT}
 
 
 def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Adjust the candidates' scores by the direction in which most values of the form are.
+    """Adjust the candidates' scores by the most frequent direction from key to value.
 
     A key whose candidates differ clearly in score votes for the direction of the best one.
     """
@@ -188,7 +188,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return, by key, what fraction of the nearest values is in the same direction from its key."""
+    """Return, by key, the fraction of the nearest keys with the same direction to their values."""
     numbers = list(chosen)
     count = min(settings.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:

@@ -201,7 +201,7 @@ def ruled_regions(
 
 
 def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Ruling]]:
-    """Group at least two ruled lines that begin and end at the same x, from top to bottom."""
+    """Group ruled lines whose ends are at the same x; groups have two or more, sorted downwards."""
     groups: list[list[Ruling]] = []
     for rule in rulings:
         for group in groups:
