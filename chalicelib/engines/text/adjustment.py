@@ -59,9 +59,9 @@ class Adjustment:
     temperature_factor: float
     """New temperature divided by the former one; 1 without labelled texts."""
     rejected_before: Interval | None = None
-    """Fraction of in-domain texts rejected by the old threshold; None if it was kept."""
+    """Fraction of in-domain texts rejected by the old threshold; None if it stays in use."""
     rejected_after: Interval | None = None
-    """Fraction of in-domain texts rejected by the new threshold; None if the old was kept."""
+    """Fraction of in-domain texts rejected by the new threshold; None if the old one stays."""
 
 
 class _Mixture(NamedTuple):

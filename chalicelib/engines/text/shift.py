@@ -134,10 +134,10 @@ def _for_users(
     Args:
         rejector: the rejector.
         found: signals of training texts, by heads trained without these and similar texts.
-        reference: scaled signals of the examples out of fold and of the background texts, float64,
-          shapes (texts, 3) and (m, 3).
+        reference: two arrays of scaled signals, float64: of the examples, out of fold, shape
+            (texts, 3); and of the background texts, shape (m, 3).
         rates: fraction of in-domain texts that may be rejected, and the largest fraction of the
-          rejected texts of withheld labels that may be accepted instead.
+            rejected texts of withheld labels that may be accepted instead.
         rows: which of the withheld texts count.
     """
     is_known = rows & ~found.is_foreign

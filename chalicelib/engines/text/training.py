@@ -56,7 +56,7 @@ EXAMPLES, LABEL_NAMES, BOTH = "examples", "labelNames", "both"
 
 @dataclass(frozen=True)
 class TextVectors:
-    """Source of the vectors of a training."""
+    """Provides the vectors that a training uses."""
 
     encoders: Sequence[Encoder]
     texts: TrainingVectors

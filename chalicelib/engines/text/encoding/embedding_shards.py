@@ -20,7 +20,7 @@ def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
     """Return vectors and the digests of their texts as an npz archive.
 
     Args:
-        digests: 16 bytes each.
+        digests: digest of each text, 16 bytes.
         vectors: float32, shape (texts, dims), in the same order.
 
     Returns:

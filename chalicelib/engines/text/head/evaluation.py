@@ -146,7 +146,7 @@ class _PartPredictions:
     truth: Ints
     """True labels, int, shape (examples,)."""
     answers: Ints
-    """Predicted labels, int, shape (examples,); out of domain is the number of labels."""
+    """Predicted labels, int, shape (examples,); the number of labels means out of domain."""
     loss: float
 
     accuracy: float

@@ -26,7 +26,7 @@ _FIRST_MOVE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A point, with the value and the gradient of the function, after an iteration."""
+    """The state after an iteration: a point, with the function's value and gradient there."""
 
     values: Floats
     """Coordinates of the point, float, shape (parameters,)."""

@@ -106,7 +106,7 @@ class Rejection:
     """The rejectors of a model, or its energy thresholds if it has none."""
 
     rejectors: FittedRejectors | None = None
-    """None if there are no background texts, no rate, or no held-out examples."""
+    """The rejectors; None if there are no background texts, no rate, or no held-out examples."""
     threshold: float = float("-inf")
     """Energy (log-sum-exp of the logits) below which a text is rejected; -infinity for none."""
     metric_threshold: float = float("-inf")
