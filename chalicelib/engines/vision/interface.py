@@ -68,7 +68,7 @@ class Extractor(Protocol):
         """Return the features of one view, float16, shape (row_bytes / 2,).
 
         Args:
-            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
+            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
             digest: digest of the image file, 16 bytes, which determines the view.
             view: number of the view, from 0.
         """
@@ -155,7 +155,7 @@ class FittedVision:
     suspects: Sequence[SuspectExample] = ()
     """All examples whose labels are flagged, the most suspicious first."""
     evaluation: Evaluation | None = None
-    """Out-of-fold predictions for the dataset's own images; None if not stored."""
+    """Out-of-fold predictions for the dataset's own images; None for object detection."""
 
 
 class VisionTraining(Protocol):
@@ -210,7 +210,7 @@ class TrainedVision(Protocol):
         """Return the predictions for an image, most probable first.
 
         Args:
-            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
+            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
 
         Returns:
             For types image and image-multi-label, all labels. For image-detection, boxes in pixels

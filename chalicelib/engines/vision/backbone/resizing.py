@@ -36,9 +36,9 @@ class Augmentation:
     is_flipped: bool = False
     """Whether left and right are exchanged."""
     brightness: float = 1.0
-    """Factor of every pixel value."""
+    """Factor by which every pixel value is multiplied."""
     contrast: float = 1.0
-    """Factor of the distance of every pixel value from middle grey, applied after brightness."""
+    """Factor for the distance of each pixel value from middle grey; applied after brightness."""
 
 
 def draw_augmentation(digest: bytes, number: int) -> Augmentation:

@@ -65,7 +65,7 @@ class ClassificationExtractor(SquareExtractor):
         """Return the features of one view: numbers from 0 to 6, float16, shape (1280,).
 
         Args:
-            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
+            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
             digest: digest of the image file, which determines the view.
             view: number of the view, from 0.
             looks: parts of the view whose features are averaged.

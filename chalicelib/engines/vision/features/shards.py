@@ -64,7 +64,7 @@ def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
 
     Args:
         entries: entry of each row.
-        rows: float16, shape (values,) each.
+        rows: features of each row, float16, shape (values,).
 
     Returns:
         An archive of four arrays. `digests`, uint8, shape (rows, 16): digest of each image file.

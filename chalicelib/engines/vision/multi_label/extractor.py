@@ -50,7 +50,7 @@ class MultiLabelExtractor(SquareExtractor):
         """Return the features of a view: embedding, then pooled maps, float16, shape (2992,).
 
         Args:
-            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
+            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
             digest: digest of the image file, which determines the view.
             view: number of the view, from 0.
         """

@@ -51,7 +51,7 @@ class Standardizing:
     mean: Singles
     """Mean to subtract from each column, float32, shape (columns,)."""
     scale: Singles
-    """Factor of each centred column, float32, shape (columns,)."""
+    """Factor by which each centred column is multiplied, float32, shape (columns,)."""
 
     @property
     def dims(self) -> int:

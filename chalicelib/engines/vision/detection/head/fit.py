@@ -186,7 +186,8 @@ class DenseFit:
             slot: number of the buffer.
             item: the view.
             targets: cells that must predict objects.
-            positives: number of such cells in the whole batch, the divisor of the loss.
+            positives: number of cells in the whole batch that must predict objects; divisor of the
+                loss.
         """
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)

@@ -29,7 +29,8 @@ def detection_loss(
         outputs: outputs of the head, float, shape (cells * cells, labels + 4).
         targets: cells that must predict objects.
         labels: number of labels.
-        positives: number of such cells in the whole batch, the divisor of the loss.
+        positives: number of cells in the whole batch that must predict objects; divisor of the
+            loss.
     """
     gradient = np.empty_like(outputs)
     gradient[:, labels:] = 0.0
@@ -72,7 +73,7 @@ def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
 
 
 def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the boxes' IoU, their GIoU, and the gradient of GIoU with respect to `logs`.
+    """Return IoU and GIoU of predicted and true boxes, and GIoU's gradient with respect to `logs`.
 
     Args:
         logs: logarithms of the distances to left, top, right, bottom, float64, shape (positives,

@@ -71,7 +71,7 @@ class TrainedDetector:
         """Return objects with a probability of at least 5 %, most probable first.
 
         Args:
-            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
+            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
 
         Returns:
             The objects, with boxes in whole pixels of the image as displayed.

@@ -98,7 +98,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Return the sums over the images of both objects."""
+        """Add these sums to those of `other`, which has other images; return the result."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,

@@ -53,7 +53,7 @@ def propose(backbones: BackbonePool, image: Picture) -> Proposals:
 
     Args:
         backbones: the frozen networks.
-        image: decoded image; its shorter side was reduced at most to `SIDE` pixels.
+        image: decoded image; if reduced, its shorter side has at least `SIDE` pixels.
     """
     view = ImageView()
     outputs = backbones.get(NANODET).run(render(image.pixels, view)[None], _OUTPUTS)

@@ -28,7 +28,7 @@ class TrialFold:
 def trial_folds(context: DetectionContext) -> list[TrialFold]:
     """Split the training part into folds; copies of a file are in the same fold.
 
-    Folds without images to train on or to detect in are left out.
+    A fold is left out if it has no image to train on, or no image in which to detect objects.
     """
     rest, labels = list(context.trained), len(context.labels)
     folds: list[TrialFold] = []

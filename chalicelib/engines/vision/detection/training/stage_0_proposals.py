@@ -1,4 +1,4 @@
-"""Fits heads that label proposed boxes: one to all images, and one per fold to the other folds."""
+"""Fits heads that label proposed boxes: one to all images, and for each fold one to the rest."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class Trials:
 
     @property
     def _gains(self) -> bool:
-        """Whether the dense head, with or without proposals, beats proposals alone clearly."""
+        """Whether the dense head, with or without proposals, clearly beats proposals alone."""
         return self.dense_gain is not None and self.dense_gain.is_large
 
     def _may_gain(self) -> bool:

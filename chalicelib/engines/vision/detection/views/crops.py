@@ -30,7 +30,7 @@ def describe_crops(backbones: BackbonePool, image: Picture, boxes: Doubles) -> S
 
     Args:
         backbones: the installed networks.
-        image: decoded image; its shorter side was reduced at most to `LEAST_SIDE` pixels.
+        image: decoded image; if reduced, its shorter side has at least `LEAST_SIDE` pixels.
         boxes: left, top, right, bottom in pixels of the image as displayed, shape (boxes, 4).
     """
     rows = np.empty((len(boxes), CROP_VALUES), np.float32)

@@ -77,7 +77,7 @@ class DetectionExtractor:
         """Return the features of one view, float16, shape (ROW_VALUES,).
 
         Args:
-            image: decoded image; its shorter side was reduced at most to `least_side` pixels.
+            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
             digest: digest of the image file, 16 bytes.
             view: number of the view, from 0.
         """

@@ -39,9 +39,9 @@ class ImageView:
     is_mirrored: bool = False
     """Whether the whole view is mirrored, left to right."""
     brightness: float = 1.0
-    """Factor of all pixel values."""
+    """Factor by which all pixel values are multiplied."""
     contrast: float = 1.0
-    """Factor of the distance of all pixel values from the mean grey."""
+    """Factor for the distance of each pixel value from the mean grey."""
 
     def to_view(self, boxes: Doubles, width: int, height: int) -> Doubles:
         """Convert boxes from the image to the view, without clipping; float64, shape (boxes, 4).
