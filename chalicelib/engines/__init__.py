@@ -1,1 +1,1 @@
-"""The machine learning of the service, on arrays. Independent of AWS and HTTP."""
+"""The machine learning of the service. It works on arrays, and uses neither AWS nor HTTP."""

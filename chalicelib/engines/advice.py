@@ -95,7 +95,7 @@ def multi_label_advice(
 def with_shift(
     advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
 ) -> list[dict[str, Any]]:
-    """Return the advice of an adjusted version, with an entry if users' texts differ a lot.
+    """Return the adjusted version's advice; add an entry if users word texts unlike the examples.
 
     Args:
         advice: advice on the version that was adjusted.

@@ -1,4 +1,4 @@
-"""Stores trained arrays as bytes, an npz archive with a JSON header, and reads them.
+"""Converts trained arrays to the bytes of an npz archive with a JSON header, and back.
 
 Timestamps are fixed, so equal arrays give equal bytes, and the SHA-256 of an artifact identifies a
 model. Nothing is pickled, so reading an artifact runs no code.

@@ -41,10 +41,10 @@ class LabelNames(NamedTuple):
 
     names: Sequence[str]
     ids: Sequence[int]
-    """Id of each label, by label index. Labels of only a global dataset are last and have no id."""
+    """Id of each label, by index. Labels that only a global dataset has are last, with no id."""
 
     def id_of(self, label: int) -> int:
-        """Return the id of a label; 0 if there is none."""
+        """Return the id of a label; 0 if the label has no id."""
         return self.ids[label] if label < len(self.ids) else 0
 
     def suspect(self, example_id: int, digest: str, given: int, found: Suspect) -> SuspectExample:
@@ -87,8 +87,8 @@ def likely_label_errors(
 
     Confident learning: the threshold of a label is its mean probability over the examples with
     this label. An example is assigned to the most probable label that reaches its threshold. If n
-    examples are assigned to another label than given, the n examples with the lowest probability
-    of the given label are returned.
+    examples are assigned to another label than the given one, the n examples with the lowest
+    probability of the given label are returned.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).

@@ -93,7 +93,7 @@ class TextMetrics:
     test_loss: float
     """Mean log-loss of the held-out texts."""
     training_loss: float
-    """Mean log-loss of the training part."""
+    """Mean log-loss of the texts in the training part of the split."""
     confusion_matrix: list[list[int]]
     """Number of held-out texts by true label (row) and predicted label (column).
 
@@ -117,9 +117,9 @@ class PrecisionRecallCurve:
 
     f1: list[float]
     recall: list[float]
-    """Fraction of the true pairs of text and label that have at least the threshold's score."""
+    """Of the true pairs of text and label, the fraction whose score is at least the threshold."""
     precision: list[float]
-    """Fraction of the pairs with at least the threshold's score that are true."""
+    """Of the pairs whose score is at least the threshold, the fraction that is true."""
     threshold: list[float]
     """Thresholds, ascending."""
 
@@ -141,7 +141,7 @@ class TextConflict:
     """Two examples with nearly the same text and different labels."""
 
     left: int
-    """Index of the first example in the training set."""
+    """Index, in the training set, of the first of the two examples."""
     right: int
     similarity: float
     """Cosine of the two feature vectors; 1 for texts with the same words."""
@@ -202,7 +202,7 @@ class TextReport:
     accuracy_interval: Interval
     """Held-out accuracy with its 95 % interval."""
     calibration_error: float
-    """Mean difference between probability and accuracy in 15 bins of equal size, out of fold."""
+    """Mean difference between out-of-fold probability and accuracy, in 15 equally filled bins."""
     brier_score: float
     """Mean squared error of the out-of-fold probabilities."""
     penalty_inverse: float

@@ -104,7 +104,7 @@ def brier_score(probabilities: Floats, truth: Ints) -> float:
 
 
 def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATION_BINS) -> float:
-    """Return the mean difference between top probability and accuracy, over bins of equal size.
+    """Return the mean difference between top probability and accuracy, over equally filled bins.
 
     Returns:
         The error from 0 to 1; 0 without examples.
@@ -177,7 +177,7 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
         is_true: whether the text has the label, bool, shape (texts,).
 
     Returns:
-        The highest of the best thresholds; 0.5 if no text has the label.
+        The threshold, the highest of several equally good ones; 0.5 if no text has the label.
     """
     if not is_true.any():
         return _UNTESTED_THRESHOLD
@@ -218,5 +218,5 @@ def precision_recall_curve(probabilities: Floats, truth: Ints) -> PrecisionRecal
 
 
 def rounded(values: Floats, digits: int = 6) -> list[float]:
-    """Round numbers, float, shape (n,), for a JSON record; return a list."""
+    """Return numbers, float, shape (n,), as a list for JSON, rounded to `digits` decimals."""
     return [round(float(value), digits) for value in values]

@@ -35,9 +35,10 @@ def target_thresholds(
             None: all.
 
     Returns:
-        For each target, the lowest threshold whose predictions reach it, and are expected to reach
-        it for other inputs. Also the fraction of the counted predictions at or above this threshold
-        with its 95 % interval. The threshold is None if none reaches the target.
+        For each target, the lowest threshold at which these predictions reach the target, and at
+        which predictions for other inputs are expected to reach it. Also the fraction of the
+        counted predictions at or above this threshold with its 95 % interval. The threshold is None
+        if none reaches the target.
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
     counted = np.ones(len(rounded), bool) if counted is None else counted

@@ -155,7 +155,7 @@ def _halves(graph: JoinedGraph, values: str) -> str:
 
 
 def _unit_roots(graph: JoinedGraph, embedding: str) -> str:
-    """Add nodes that compute `unit_roots`, square roots of length 1: float64, (images, dims)."""
+    """Add nodes for `unit_roots`, square roots scaled to unit rows: float64, (images, dims)."""
     positive = graph.add("Max", graph.cast(embedding, "float64"), graph.constant(0.0, "float64"))
     units = _unit_rows(graph, graph.add("Sqrt", positive), "float64")
     steps = graph.constant(GRID, "float64")

@@ -15,7 +15,7 @@ _TEXT_TYPES = FAMILY_TYPES[LANGUAGE]
 
 
 class WrittenGraph(NamedTuple):
-    """A model as one graph."""
+    """A model that was written as one graph."""
 
     graph: JoinedGraph
     preprocessing: dict[str, Any]

@@ -138,7 +138,7 @@ class TextHead:
         return graph.add("Div", product, graph.constant(ANCHOR_STEPS, "float32"))
 
     def _add_nearness(self, near: NearestTexts, alone: str, features: str) -> str:
-        """Add nodes that raise the logits of labels with near training texts; shape (1, labels).
+        """Add nodes that raise the logits of labels with nearby training texts; shape (1, labels).
 
         The result is float32. The arithmetic is that of `NearestTexts.add_to`.
         """

@@ -132,7 +132,7 @@ def compare_golden(
     golden: Sequence[tuple[str | Picture, object]],
     check: Callable[[], None],
 ) -> float:
-    """Compare the head's predictions with those of the exporter; return the largest difference.
+    """Compare the head's predictions with the exporting service's; return the largest difference.
 
     Differences are measured between probabilities, 0 to 1.
 
@@ -161,7 +161,7 @@ def compare_golden(
 
 
 def _difference(found: Items, expected: Any) -> float:
-    """Return the difference of two predictions; infinity if labels, boxes or formats differ."""
+    """Return the largest difference of probability; infinity if labels or objects do not match."""
     if [as_json(one) for one in found] == expected:
         return 0.0
     if any("box" in one for one in expected) or any(isinstance(one, Detection) for one in found):
@@ -176,7 +176,11 @@ def _difference(found: Items, expected: Any) -> float:
 
 
 def _box_difference(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> float:
-    """Return the largest difference between an object and the nearest object of the other list."""
+    """Return the largest difference of probability between an object and its match.
+
+    The match has the same label and nearly the same box in the other list. The difference is
+    infinite for an object without a match.
+    """
     largest = 0.0
     for these, others in ((found, expected), (expected, found)):
         for one in these:

@@ -1,4 +1,4 @@
-"""Keeps a random sample, limited in size, of all judged samples; the ranking uses only this.
+"""Retains a limited number of the judged samples, chosen at random, for the ranking.
 
 Source: Duffield, Lund, Thorup 2007, Priority sampling for estimation of arbitrary subset sums.
 """

@@ -1,4 +1,4 @@
-"""Selects the samples whose labels would correct the most expected errors.
+"""Selects samples so that their labels correct as many of the model's expected errors as possible.
 
 A label corrects the error of its own sample. It also corrects part of the errors of similar
 samples, given by a kernel of their vectors. Errors that earlier labels correct do not count again,
