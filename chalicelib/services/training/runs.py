@@ -197,7 +197,7 @@ class TrainingRunService:
             # No row refers to this version, so nothing else would ever delete it.
             self._stores.model_files.delete_version(model, version)
             raise
-        gone = self._stores.version_use.put_back(model, gone)
+        gone = self._unused(model, gone)
         self._stores.capacity.settle(
             model.account_id, counted, len(learned.artifact) - sum(one.bytes or 0 for one in gone)
         )
@@ -230,6 +230,15 @@ class TrainingRunService:
             f"training (95 % interval of the difference {found.low:+.3f} to {found.high:+.3f})."
         )
         return {"not_served_because": reason}
+
+    def _unused(self, model: Model, removed: list[ModelVersion]) -> list[ModelVersion]:
+        """Return the removed versions that nothing uses; none if the users cannot be read."""
+        try:
+            return self._stores.version_use.put_back(model, removed)
+        except StorageUnavailable:
+            # The run has succeeded. The files of the removed versions stay, as some may be in use.
+            log.warning("version_not_deleted", model=model.model_id)
+            return []
 
     def _delete_files(self, model: Model, folder: str) -> None:
         try:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from chalicelib import log
 from chalicelib.domain.models.comparison import Comparison, compare, why_not_compared
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.model_version import ModelVersion, version_not_found
-from chalicelib.errors import Conflict
+from chalicelib.errors import Conflict, StorageUnavailable
 from chalicelib.stores.jobs.capacity import CapacityStore
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.serving import VersionServing, VersionUse
@@ -79,10 +80,14 @@ class VersionService:
         counted = self._capacity.read_version(model.account_id)
         if not self._serving.remove(model, view.version):
             raise _changed(model)
-        if not self._use.put_back(model, [view.version]):
-            raise _used("A batch or export", number)
-        self._capacity.settle(model.account_id, counted, -(view.version.bytes or 0))
-        self._files.delete_version(model, view.version.folder)
+        try:
+            if not self._use.put_back(model, [view.version]):
+                raise _used("A batch or export", number)
+            self._capacity.settle(model.account_id, counted, -(view.version.bytes or 0))
+            self._files.delete_version(model, view.version.folder)
+        except StorageUnavailable:
+            # The version is off the list. Its files stay until the model is deleted.
+            log.warning("version_not_deleted", model=model.model_id)
         return view
 
     def compare(self, model: Model, first: int, second: int) -> Comparison:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Protocol
 
 from pynamodb.expressions.condition import Condition
@@ -109,9 +109,9 @@ class VersionUse:
             for folder in store.used_versions(model.account_id, model.model_id)
         }
 
-    def put_back(self, model: Model, removed: Iterable[ModelVersion]) -> list[ModelVersion]:
+    def put_back(self, model: Model, removed: Sequence[ModelVersion]) -> list[ModelVersion]:
         """Undo the removal of those versions that batches or exports use; return the others."""
-        unused, used = [], self.find(model)
+        unused, used = [], self.find(model) if removed else {}
         for version in removed:
             if version.folder in used:
                 self._serving.put_back(model, version)

@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.models.model import Model, TrainRequest
-from chalicelib.errors import Conflict
+from chalicelib.errors import Conflict, StorageUnavailable
 from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.stores.aws.objects import model_prefix
 from chalicelib.stores.aws.tables import AccountRow, ModelRow
@@ -168,6 +168,58 @@ def test_work_that_starts_during_a_training_keeps_its_version(
     assert [one.number for one in after.versions.kept] == [1, 2, 3, 4]
     assert folders(few, model) == {one.folder for one in after.versions.kept}
     assert stored_bytes(few) - before == after.versions.newest_bytes
+
+
+def _refuse(patch: pytest.MonkeyPatch, store: object, method: str, after: int = 0) -> list[None]:
+    """Let a store's method fail after some calls; return a list that grows with each call."""
+    call, calls = getattr(store, method), list[None]()
+
+    def refuse(*arguments: Any) -> Any:
+        """Call the method, or fail."""
+        calls.append(None)
+        if len(calls) > after:
+            raise StorageUnavailable
+        return call(*arguments)
+
+    patch.setattr(store, method, refuse)
+    return calls
+
+
+@pytest.mark.parametrize("trainings", [2, KEPT + 1])
+def test_a_training_ends_even_if_the_use_of_old_versions_is_unknown(
+    few: World, monkeypatch: pytest.MonkeyPatch, trainings: int
+) -> None:
+    """If no one can tell who uses a removed version, its files stay, and the training ends."""
+    model = few.model(few.dataset(ROWS), TrainRequest(epochs=2))
+    for _ in range(trainings - 2):
+        model = retrain(few, model)
+    before, kept = stored_bytes(few), folders(few, model)
+    events: list[str] = []
+    monkeypatch.setattr(few.stores.events, "emit", lambda _, event, **__: events.append(event))
+    calls = _refuse(monkeypatch, few.stores.batches, "used_versions", after=1)
+
+    after = retrain(few, model)
+
+    # Only if a version was removed, its users are looked up again.
+    assert len(calls) == (2 if trainings > KEPT else 1)
+    assert events == ["training.succeeded"]
+    assert folders(few, model) == kept | {after.version}
+    assert stored_bytes(few) - before == after.versions.newest_bytes
+
+
+@pytest.mark.parametrize(
+    ("store", "method", "after"),
+    [("batches", "used_versions", 1), ("model_files", "delete_version", 0)],
+)
+def test_a_removal_whose_files_stay_succeeds(
+    world: World, monkeypatch: pytest.MonkeyPatch, store: str, method: str, after: int
+) -> None:
+    """A version that is off the list is deleted, even if its files cannot be deleted."""
+    model = retrain(world, world.model(world.dataset(ROWS), TrainRequest(epochs=2)))
+    _refuse(monkeypatch, getattr(world.stores, store), method, after)
+
+    assert world.container.model_versions.remove(model, 1).version.number == 1
+    assert [one.number for one in current(world, model).versions.kept] == [2]
 
 
 def test_work_on_a_version_that_is_gone_is_refused(few: World, work: Work) -> None:
