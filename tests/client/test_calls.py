@@ -264,6 +264,52 @@ def test_datasets_and_paths_of_unlabelled_texts_are_sent_as_they_are(service: Se
     assert found == [7, 7, "7", path]
 
 
+@pytest.mark.parametrize(
+    ("predicted", "detected", "error"),
+    [
+        (("invalid_parameter", "needs image"), None, None),
+        (("invalid_parameter", "needs image"), ("bad_request", "damaged"), "damaged"),
+        (
+            ("invalid_parameter", "is of type text-intent; needs image"),
+            ("invalid_parameter", "needs image-detection"),
+            "text-intent; needs image",
+        ),
+    ],
+)
+def test_images_for_models_whose_type_is_unknown(
+    service: Service,
+    predicted: tuple[str, str],
+    detected: tuple[str, str] | None,
+    error: str | None,
+) -> None:
+    """An image goes to the call that accepts its model; else the refusal of the image is raised."""
+    box = {"minX": 1, "minY": 2, "maxX": 3, "maxY": 4}
+    found = {"probabilities": [{"label": "cat", "probability": 0.9, "boundingBox": box}]}
+    refused = [
+        (400, {"code": one[0], "message": one[1]}) for one in (predicted, detected or predicted)
+    ]
+    service.answers["POST /vision/predict"] = refused[0]
+    service.answers["POST /vision/detect"] = refused[1] if detected else {**found, "object": "x"}
+    ask = service.client.vision.predict_sample
+    if error is None:
+        assert ask("M", "", "http://there/cat.png", None).probabilities[0].label == "cat"
+    else:
+        with pytest.raises(BadRequestError, match=error):
+            ask("M", "", "http://there/cat.png", None)
+    assert service.calls == ["POST /vision/predict", "POST /vision/detect"]
+
+
+@pytest.mark.parametrize(
+    ("model_type", "code"), [("image", "invalid_parameter"), ("", "bad_request")]
+)
+def test_a_refused_image_is_sent_once(service: Service, model_type: str, code: str) -> None:
+    """An image is not sent again if its model's type is known, or if the image was refused."""
+    service.answers["POST /vision/predict"] = 400, {"message": "damaged", "code": code}
+    with pytest.raises(BadRequestError, match="damaged"):
+        service.client.vision.predict_sample("M", model_type, "http://there/cat.png", None)
+    assert service.calls == ["POST /vision/predict"]
+
+
 def test_columns_are_sent_as_json(service: Service) -> None:
     """Several text columns are sent as the JSON array that the service reads."""
     service.answers["POST /language/datasets/upload"] = {**DATASET, "statusMsg": "UPLOADING"}

@@ -318,10 +318,22 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         num_results: int | None,
         explain: bool | None = None,
     ) -> Prediction | Detection:
-        """Predict a sample with the API call that fits the model's type."""
+        """Predict a sample with the API call that fits the model's type.
+
+        If `model_type` is empty, the calls are tried until one fits the model.
+        """
         if model_type == "image-detection":
             return await self.detect(model_id, sample)
-        return await self.predict(model_id, sample, num_results=num_results, explain=explain)
+        try:
+            return await self.predict(model_id, sample, num_results=num_results, explain=explain)
+        except BadRequestError as refusal:
+            # A model of another type is refused with this code, and no prediction is counted.
+            if model_type or refusal.code != "invalid_parameter":
+                raise
+            try:
+                return await self.detect(model_id, sample)
+            except BadRequestError as other:
+                raise (refusal if other.code == refusal.code else other) from None
 
     async def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
