@@ -20,6 +20,8 @@ FEWEST_ANSWERS = 20
 # Between 50 and 400, all values were equally good on 43 draws of BANKING77, CLINC150 and SIB-200.
 _STATED_ANSWERS = 100
 _STEPS = 1e6
+# A precision that equals the target may be computed as slightly lower.
+_TOLERANCE = 1e-9
 
 
 def target_thresholds(
@@ -73,6 +75,8 @@ def _lowest(target: float, probabilities: Doubles, is_right: Bools) -> float | N
     precision = np.minimum(expected, right / counts)
     # Equal probabilities cannot be separated, so only the last of a run can be a threshold.
     is_end = np.append(ranked[1:] != ranked[:-1], np.ones(min(len(ranked), 1), bool))
-    reaches = is_end & (precision >= target) & (counts >= FEWEST_ANSWERS) & (ranked >= 0)
+    reaches = (
+        is_end & (precision >= target - _TOLERANCE) & (counts >= FEWEST_ANSWERS) & (ranked >= 0)
+    )
     found = np.flatnonzero(reaches)
     return float(ranked[found[-1]]) if len(found) else None

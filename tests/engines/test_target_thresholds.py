@@ -50,6 +50,13 @@ def test_overconfident_probabilities_do_not_replace_correct_predictions() -> Non
     assert [one["threshold"] for one in found] == [None] * 3
 
 
+def test_a_precision_of_exactly_the_target_reaches_it() -> None:
+    """Thirty-six of forty correct predictions that state .9 reach .9, despite rounded sums."""
+    found = target_thresholds(np.full(40, 0.9), np.arange(40) < 36)
+
+    assert [one["threshold"] for one in found] == [0.9, None, None]
+
+
 def test_equal_probabilities_are_not_separated() -> None:
     """A run of equal probabilities is not split, even if only its end is wrong."""
     probabilities = np.repeat([0.995, 0.99], [30, 40])
