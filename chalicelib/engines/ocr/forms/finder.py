@@ -158,11 +158,12 @@ def _choose_places(
     If several keys of the template have the same texts, positions are assigned in reading order.
     """
 
-    def promise(place: int) -> tuple[float, float]:
+    def promise(place: int) -> tuple[float, ...]:
         # The fit must not depend on fitted weights. Of likely values, the best caption's counts.
         value, key = values[place], found[place]
         sure = min(0.5, value.certainty) * (1 - value.surroundings.heads_column / 2)
-        return (sure * key.score if value.segments else 0.0), key.score
+        ties = key.text in keys[key.number].variations, value.certainty
+        return (sure * key.score, key.score, *ties) if value.segments else (0.0, key.score)
 
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():

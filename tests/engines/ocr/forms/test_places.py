@@ -9,6 +9,7 @@ import pytest
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.engines.ocr.forms import certainty
 from chalicelib.engines.ocr.forms.finder import find_fields
+from chalicelib.formats.templates.form_template import standard_template
 from tests.engines.ocr.forms.drawn import DrawnForm
 
 
@@ -177,3 +178,54 @@ def test_places_are_chosen_without_fitted_weights(monkeypatch: pytest.MonkeyPatc
     (field,) = find_fields(form.read(), FormTemplate(keys), weigh=lambda _: 0.5)
 
     assert (field.value_text, field.probability) == ("5.00", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "value"),
+    [
+        ("Total", "3", "$99.00"),
+        ("Balance", "2024", "$99.00"),
+        ("Name", "Section B", "Anna Smith"),
+        ("Account", "Page 1 of 3", "10234567"),
+        ("Amount due", "by 03/04/2026", "$12.00"),
+    ],
+)
+def test_surest_value_of_equal_captions_is_chosen(first: str, second: str, value: str) -> None:
+    """Of two captions that are equally likely, the one with the better value is chosen."""
+    form = DrawnForm()
+    form.write(60, 100, first)
+    form.write(300, 100, second)
+    form.write(60, 200, f"{first}: {value}")
+    kinds = ("CURRENCY",) if "$" in value else ()
+
+    assert _read(form, TemplateKey("key", (first,), kinds)) == {"key": value}
+
+
+def test_caption_in_the_letters_of_the_template_is_chosen() -> None:
+    """A caption in capitals is not chosen for a slightly nearer value."""
+    form = DrawnForm()
+    form.write(60, 100, "Interest")
+    form.write(300, 100, "5.00")
+    form.write(60, 200, "INTEREST")
+    form.write(200, 200, "7.00")
+
+    fields = _read(form, TemplateKey("interest", ("Interest",), ("CURRENCY",)))
+
+    assert fields == {"interest": "5.00"}
+
+
+@pytest.mark.parametrize("word", ["to", "through"])
+def test_word_in_a_range_is_a_caption_only_behind_from(word: str) -> None:
+    """A statement from a date to another has a start and an end; a period is one value."""
+    start, end = "05/01/2024", "05/31/2024"
+    read = []
+    for caption in ("From", "Statement Period:"):
+        form = DrawnForm()
+        form.write(60, 100, f"{caption} {start} {word} {end}")
+        fields = find_fields(form.read(), standard_template("bankStatement"))
+        read.append({field.entity: field.value_text for field in fields})
+
+    assert read == [
+        {"period_start": start, "period_end": end},
+        {"statement_period": f"{start} {word} {end}"},
+    ]

@@ -146,7 +146,6 @@ def _make_codes() -> npt.NDArray[np.intp]:
 
 _CODES = _make_codes()
 
-
 _BETWEEN = re.compile(r"\d (?:to|through) [A-Z\d]")
 _NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\w[-/.,]$"), re.compile(r"'|[-/.,]\w")
 
@@ -231,10 +230,10 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
 
 
 def _is_in_value(segments: Sequence[LineSegment], parts: Parts) -> bool:
-    """Return whether a text is part of a value: 5 in 5-08 or 5'-08", or "to" between numbers."""
+    """Return whether a text is part of a value: 5 in 5-08 or 5'-08", or "to" in 9 to 5."""
     number, start, end = parts[0]
     text = segments[number].text
-    if _BETWEEN.fullmatch(text[max(0, start - 2) : end + 2]):
+    if "from" not in text[:start].lower() and _BETWEEN.fullmatch(text[max(0, start - 2) : end + 2]):
         return True
     digits = text[start:end].rstrip("'")
     return digits.isdecimal() and bool(
