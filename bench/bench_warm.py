@@ -8,19 +8,20 @@ Blocks of both stacks alternate. Uncommitted changes are not measured.
 from __future__ import annotations
 
 import argparse
-import random
 import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bench.report import Report, ceiling, say
-from bench.text_data import BUILD, ROOT
+import numpy as np
 
-PAIRS, CALLS, DRAWS = 30, 60, 2_000
+from bench.report import Report, ceiling, say
+from bench.text_data import BUILD, ROOT, bootstrapped
+
+PAIRS, CALLS = 30, 60
 BAR = 1.05
 SIDE = """
 import itertools, statistics, sys, tempfile, time
@@ -41,7 +42,7 @@ with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
         print(statistics.median(map(seconds, range(count))), flush=True)
     client.close()
 """
-"""Program of one stack: for each number that it reads, it prints the median of so many calls."""
+"""Program of one stack: prints the median time of N predictions for each line `N` of its input."""
 
 
 class Side:
@@ -95,13 +96,6 @@ def tree_of(commit: str, name: str) -> Iterator[Path]:
         subprocess.run([*git, "remove", "--force", folder], check=True)
 
 
-def interval_of_median(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of the median."""
-    chance = random.Random(1)
-    medians = sorted(statistics.median(chance.choices(values, k=len(values))) for _ in range(DRAWS))
-    return medians[DRAWS // 40], medians[-1 - DRAWS // 40]
-
-
 def main() -> int:
     """Run the benchmark and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_warm")
@@ -110,7 +104,8 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=CALLS, help="in a block")
     options = parser.parse_args()
     report = Report(f"Warm predictions over those of {options.base}")
-    ratios, times = [], []
+    ratios: list[float] = []
+    times = []
     with ExitStack() as opened:
         trees = [
             opened.enter_context(tree_of(commit, name))
@@ -125,8 +120,8 @@ def main() -> int:
             ratios.append(found[here] / found[base])
     report.add("prediction, median", statistics.median(times), "ms")
     name = f"relative to the base, median of {options.pairs} pairs"
-    middle = statistics.median(ratios)
-    report.add(name, middle, "x", ceiling(BAR), None, interval_of_median(ratios))
+    middle = bootstrapped(lambda drawn: float(np.median(np.take(ratios, drawn))), len(ratios))
+    report.add(name, middle.value, "x", ceiling(BAR), None, middle.interval)
     return report.finish(BUILD / "warm.json")
 
 

@@ -69,7 +69,7 @@ class LocalStackServer(EmulatorServer):
             "SKIP_SSL_CERT_DOWNLOAD": "1",
             "DNS_ADDRESS": "0",
             "DYNAMODB_IN_MEMORY": "1",
-            "S3_SKIP_SIGNATURE_VALIDATION": "0",
+            "S3_SKIP_SIGNATURE_VALIDATION": given.get("S3_SKIP_SIGNATURE_VALIDATION", "0"),
             "PYTHONUNBUFFERED": "1",
         }
 

@@ -8,9 +8,7 @@ cannot fill memory or disk.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import IO, Any
 
 # Larger bodies are stored on disk while they are read.
@@ -30,6 +28,7 @@ class Body:
     Args:
         environ: WSGI environment of the request.
         source: connection from which the body is read.
+        spool: empty file for what was read.
         proceed: sends `100 Continue` if the client waits for it; called before the first read.
 
     Raises:
@@ -37,7 +36,11 @@ class Body:
     """
 
     def __init__(
-        self, environ: dict[str, Any], source: IO[bytes], proceed: Callable[[], None]
+        self,
+        environ: dict[str, Any],
+        source: IO[bytes],
+        spool: IO[bytes],
+        proceed: Callable[[], None],
     ) -> None:
         length = environ.get("CONTENT_LENGTH") or "0"
         if _LENGTH.fullmatch(length) is None:
@@ -47,17 +50,7 @@ class Body:
         """Whether the connection holds no more of the body."""
         self._source = source
         self._blocks = self._read(None if is_chunked else int(length), proceed)
-        self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - __exit__ closes it
-
-    def __enter__(self) -> Body:
-        """Return the body."""
-        return self
-
-    def __exit__(
-        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
-    ) -> None:
-        """Close what was read."""
-        self._spool.close()
+        self._spool = spool
 
     def fill(self, size: int) -> bytes:
         """Read at least `size` bytes, or the whole body; return what has been read so far."""

@@ -9,6 +9,7 @@ import ctypes
 import logging
 import os
 import socket
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.saving import FindUnsaved
 from infra.backups.folder import BackupFolder
 from infra.local.aws import item_calls
-from infra.local.aws.bodies import Body, WrongBody
+from infra.local.aws.bodies import SPOOL_BYTES, Body, WrongBody
 from infra.local.aws.guard import Guard
 from infra.local.aws.large_objects import FileStream
 from infra.local.aws.origins import Origins
@@ -85,7 +86,8 @@ class Handler(werkzeug_app.MotoRequestHandler):
         is_read = False
         try:
             environ = self.make_environ()
-            with Body(environ, cast(IO[bytes], self.rfile), self._proceed) as body:
+            with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
+                body = Body(environ, cast(IO[bytes], self.rfile), spool, self._proceed)
                 environ["wsgi.input"] = body
                 status, headers, content = call(self.server.app, environ)
                 is_read = body.is_read

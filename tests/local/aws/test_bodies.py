@@ -37,6 +37,12 @@ def ask(stack: LocalStack, line: str, headers: dict[str, str], body: bytes = b""
     return talk(url, f"{line} HTTP/1.1\r\n{head}\r\n".encode() + body, seconds=30)
 
 
+def address(stack: LocalStack) -> tuple[str, str]:
+    """Return the emulator's URL and the header line of its host."""
+    url = stack.environment["AWS_ENDPOINT_URL"]
+    return url, f"Host: {url.removeprefix('http://')}\r\n"
+
+
 def presigned(stack: LocalStack) -> str:
     """Return the path and query of an upload that is signed in its URL."""
     client = stack.client("s3", config=Config(signature_version="s3v4"))
@@ -109,8 +115,7 @@ def test_slow_client_is_not_waited_for(stack: LocalStack) -> None:
 
 def test_continue_is_sent_only_to_the_request_that_asks(stack: LocalStack) -> None:
     """After a request that asks for it without a body, the next one gets no 100 Continue."""
-    url = stack.environment["AWS_ENDPOINT_URL"]
-    host = f"Host: {url.removeprefix('http://')}\r\n"
+    url, host = address(stack)
     first = f"GET {BUCKET} HTTP/1.1\r\n{host}Expect: 100-continue\r\n\r\n"
     form_head = f"{host}Content-Type: {FORM['Content-Type']}\r\nConnection: close\r\n"
     second = f"POST {BUCKET} HTTP/1.1\r\n{form_head}Content-Length: 5\r\n\r\nhello"
@@ -148,10 +153,10 @@ def quiet(stack: LocalStack) -> Iterator[LocalStack]:
 )
 def test_broken_body_is_a_400(quiet: LocalStack, framing: str, body: bytes) -> None:
     """A body that ends early, or whose framing is wrong, is refused and not stored."""
-    url = quiet.environment["AWS_ENDPOINT_URL"]
-    head = f"PUT {presigned(quiet)} HTTP/1.1\r\nHost: {url.removeprefix('http://')}\r\n"
+    url, host = address(quiet)
+    request = f"PUT {presigned(quiet)} HTTP/1.1\r\n{host}{framing}\r\n\r\n".encode() + body
 
-    answer = talk(url, f"{head}{framing}\r\n\r\n".encode() + body, seconds=30, is_half_closed=True)
+    answer = talk(url, request, seconds=30, is_half_closed=True)
 
     assert (answer.status, answer.headers["connection"]) == (400, "close")
     assert b"<Code>IncompleteBody</Code>" in answer.body
@@ -170,8 +175,7 @@ def test_broken_body_is_a_400(quiet: LocalStack, framing: str, body: bytes) -> N
 )
 def test_whole_body_keeps_the_connection(stack: LocalStack, framing: str, body: bytes) -> None:
     """Bodies of either framing are stored, and the connection takes the next request."""
-    url = stack.environment["AWS_ENDPOINT_URL"]
-    host = f"Host: {url.removeprefix('http://')}\r\n"
+    url, host = address(stack)
     first = f"PUT {presigned(stack)} HTTP/1.1\r\n{host}{framing}\r\n\r\n".encode() + body
     second = f"GET {BUCKET} HTTP/1.1\r\n{host}Connection: close\r\n\r\n".encode()
 
