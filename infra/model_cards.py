@@ -73,7 +73,11 @@ def _listed(sentences: Iterable[str]) -> Iterator[str]:
 
 
 def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield a model's limits; if they include all limits of another model, refer to that model."""
+    """Yield a sentence for each limit of a model.
+
+    If the model has all limits of a model that is described earlier on the page, one sentence
+    refers to that model instead of repeating its limits.
+    """
     same = {name: set(each) for name, each in limits.items() if set(each) <= set(sentences)}
     yield from (f"The limits of {name} apply." for name in same)
     yield from (each for each in sentences if not any(each in known for known in same.values()))

@@ -96,9 +96,10 @@ def write_multi_label_graph(parts: Artifact, folder: Callable[[str], Path]) -> J
 
 
 def _looks(header: Mapping[str, Any]) -> Sequence[tuple[float, int]]:
-    """Return the parts of an image that the model uses, as pairs.
+    """Return the parts of an image that the model uses.
 
-    Each pair is the part's fraction of the image's sides, and the scaled part's side in pixels.
+    Each is a pair: the side of the part as a fraction of the image's side, and the side in pixels
+    to which the part is scaled.
     """
     seen = header["preprocessing"].get("looks")
     # Models of the first version saw only the whole image.
@@ -118,7 +119,10 @@ def _pixels(graph: JoinedGraph, side: int, share: float = 1.0) -> str:
 
 
 def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> str:
-    """Add nodes that compute `EMBEDDING`, `POOLED` or `BOTH` features: float64, (images, dims)."""
+    """Add nodes that compute the head's input features, float64, shape (images, dims).
+
+    `block` selects the embedding, the pooled feature maps, or both.
+    """
     outputs = LITE2_OUTPUTS if block != EMBEDDING else LITE2_OUTPUTS[:1]
     content = map_file(folder(LITE2) / "model.onnx")
     inputs = {"pixels": _pixels(graph, LITE2_SIDE)}
@@ -136,9 +140,11 @@ def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> s
 
 
 def _pooled(graph: JoinedGraph, values: str) -> tuple[str, str]:
-    """Add nodes for two values of each channel: mean of all cells, and mean of the largest cells.
+    """Add nodes that average the cells of each channel of a feature map, in two ways.
 
-    Both have the shape (images, channels).
+    Returns:
+        The names of the mean over all cells, and of the mean over the cells with the largest
+        values. Both have the shape (images, channels).
     """
     cells = graph.add("Reshape", values, graph.integers(0, 0, -1))
     largest = graph.largest(cells, LARGEST_CELLS, axis=2)
@@ -155,7 +161,10 @@ def _halves(graph: JoinedGraph, values: str) -> str:
 
 
 def _unit_roots(graph: JoinedGraph, embedding: str) -> str:
-    """Add nodes for `unit_roots`, square roots scaled to unit rows: float64, (images, dims)."""
+    """Add nodes that take square roots of embeddings and scale each row to length 1.
+
+    The result is that of the function `unit_roots`, float64, shape (images, dims).
+    """
     positive = graph.add("Max", graph.cast(embedding, "float64"), graph.constant(0.0, "float64"))
     units = _unit_rows(graph, graph.add("Sqrt", positive), "float64")
     steps = graph.constant(GRID, "float64")
@@ -169,7 +178,7 @@ def _unit_rows(graph: JoinedGraph, rows: str, dtype: str) -> str:
 
 
 def _answer(graph: JoinedGraph, shares: str, present: Array, labels: int, meaning: str) -> None:
-    """Add the output: probabilities of the labels that the head predicts, 0 for other labels."""
+    """Add the output: the probability of each label, 0 for labels that the head does not know."""
     zero = graph.constant(np.zeros((1, 1), np.float32))
     first = graph.add("Gather", shares, graph.integers(0), axis=1)
     joined = graph.add("Concat", shares, graph.add("Mul", first, zero), axis=1)

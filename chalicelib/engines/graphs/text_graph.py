@@ -121,7 +121,7 @@ class TextHead:
         return self._graph.add("Add", product, self._graph.constant(offsets))
 
     def _directions(self, features: str, centre: Array) -> str:
-        """Add nodes for the direction from a centre (see `unit_vectors`): float64, (1, dims)."""
+        """Add nodes that subtract `centre` and scale to length 1: float64, shape (1, dims)."""
         graph = self._graph
         moved = graph.add("Sub", graph.cast(features, "float64"), graph.constant(centre, "float64"))
         squares = graph.add("ReduceSum", graph.add("Mul", moved, moved), graph.integers(1))
@@ -164,7 +164,7 @@ class TextHead:
         return graph.add("Add", alone, graph.add("Mul", bonus, weight))
 
     def _likely_only(self, nearness: str, alone: str) -> str:
-        """Add nodes that set the cosines of unlikely labels to ABSENT."""
+        """Add nodes that set the cosines of labels with low logits (`alone`) to ABSENT."""
         graph = self._graph
         best = graph.largest(alone, COMPARED_LABELS, axis=1)
         least = graph.add("ReduceMin", best, graph.integers(1))
@@ -213,7 +213,7 @@ class TextHead:
         return graph.add("Add", graph.add("Mul", shares, certainty), even)
 
     def _rejected(self, rejector: Rejector, signals: str) -> str:
-        """Add nodes that compare the domain score with the threshold: bool, shape (1, 1)."""
+        """Add nodes that tell if the domain score is below the threshold: bool, shape (1, 1)."""
         graph = self._graph
         # The distance from the boundary is limited to a maximum.
         ceilings = np.array([np.inf, np.inf, LINE_CEILING])

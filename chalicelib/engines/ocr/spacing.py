@@ -81,7 +81,7 @@ def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Return whether two characters often have a wide gap between them without a space."""
+    """Return whether a wide gap between two characters is common even without a space."""
     return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 

@@ -2,8 +2,8 @@
 
 The lines of text show the slope of the page at many positions. A smooth field of slopes is fitted
 to them. Curves that follow the field become the rows of the straightened page. No shape of the
-paper is assumed (unlike Cao, Ding, Liu 2003, cylinders), so any bend and camera angle is handled
-in the same way.
+paper is assumed, such as the cylinder of Cao, Ding and Liu 2003. So any bend and camera angle is
+handled in the same way.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Judged:
     """Vectors for comparing samples, float16, shape (samples, 128)."""
 
     def suggestion(self, at: int) -> tuple[str | None, float]:
-        """Return the suggested label of a sample, None without one, and its probability."""
+        """Return the suggested label of a sample and its probability; the label may be None."""
         label = int(self.labels[at])
         return (None if label == _NONE else self.names[label]), float(self.probabilities[at])
 

@@ -45,7 +45,7 @@ class Benefit:
     gain: float
     """Lower end of the 95 % interval of the gain in accuracy, from pairs of predictions."""
     worth: float
-    """Relative decrease of the log-loss from which the additional encoders are used."""
+    """Relative decrease of the log-loss that is enough to use the additional encoders."""
 
     @property
     def is_worth_it(self) -> bool:

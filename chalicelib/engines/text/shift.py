@@ -133,12 +133,12 @@ def _for_users(
 
     Args:
         rejector: the rejector.
-        found: signals of training texts, by heads trained without these and similar texts.
+        found: signals of withheld texts, by heads trained without these and similar texts.
         reference: two arrays of scaled signals, float64: of the examples, out of fold, shape
             (texts, 3); and of the background texts, shape (m, 3).
-        rates: fraction of in-domain texts that may be rejected, and the largest fraction of the
-            rejected texts of withheld labels that may be accepted instead.
-        rows: which of the withheld texts count.
+        rates: two fractions: of the in-domain texts that may be rejected; and of the texts of
+            withheld labels that the rejector rejects now, but may accept afterwards.
+        rows: which of the withheld texts to use, bool.
     """
     is_known = rows & ~found.is_foreign
     usual, background = reference

@@ -222,10 +222,10 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
 
 
 def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
-    """Return the record of a cell's row or column.
+    """Return the record of the row, or of the column, that contains a cell.
 
-    `entities` has the entity of each header, by number of the row or column. The record has no
-    entity if the cell is a header itself, so that its kind is `header`.
+    The record has the row number `index` and the row's entity in `entities`, which comes from the
+    row's header. A cell that is itself such a header (of the kind `header`) gets no entity.
     """
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

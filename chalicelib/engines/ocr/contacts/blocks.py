@@ -125,7 +125,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Split a text at a field name (`Ship to:`); yield each part with a piece that contains it."""
+    """Split a text at a field name (`Ship to:`); yield each part and the piece that it replaces."""
     end = key_end(piece.text)
     tail = piece.cut(end, len(piece.text)) if end else None
     if tail is None or not _is_headed(piece.text[: end - 1], tail.text):

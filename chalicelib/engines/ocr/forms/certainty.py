@@ -35,7 +35,7 @@ class Surroundings:
     rivalry: float = 0.0
     """Score of the best competing candidate divided by that of the chosen one, 0 to about 1."""
     consensus: float = 0.5
-    """Of the nearest other keys, the fraction with the same direction from key to value."""
+    """Fraction of the nearest other keys whose values are in the same direction."""
     has_colon: bool = False
     """Whether a colon ends the key."""
     is_joined: bool = False
@@ -45,7 +45,7 @@ class Surroundings:
     heads_column: float = 0.0
     """How surely the key is the header of a column of numbers or dates, 0 to 1."""
     bound: float = 1.0
-    """Upper limit of the probability; 1 in text layers.
+    """Upper limit of the probability; 1 if the text is from a PDF's text layer.
 
     It is lower for characters in one-character boxes, of which engines miss some, and for amounts
     in another notation than the page's other amounts. Generated forms have too few of both.

@@ -40,7 +40,7 @@ class _FormPage:
     """The data that all fields of a page share."""
 
     amounts: AmountStyle
-    """Notation of amounts; the default for a text layer, whose amounts are never misread."""
+    """Notation of the page's amounts; not determined for a text layer, which is never misread."""
     is_exact: bool
     """Whether the text is from a text layer, so that nothing is misread."""
     weigh: Weigh

@@ -180,7 +180,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
 
 
 def _upright_words(segments: Sequence[LineSegment]) -> set[int]:
-    """Return the indexes of letters below one another that spell a caption of a box."""
+    """Return the indexes of single letters that, read downwards, spell a caption."""
     alone = [place for place, each in enumerate(segments) if re.fullmatch(r"[^\W\d_]", each.text)]
     words: list[list[int]] = []
     for number in sorted(alone[: settings.MOST_ALIKE], key=lambda one: segments[one].rect.min_y):

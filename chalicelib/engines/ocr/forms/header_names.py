@@ -40,7 +40,7 @@ class _Headers:
         self._seen: dict[str, _Match | None] = {}
 
     def find(self, text: str) -> _Match | None:
-        """Return the first of the header cells that are most similar to a text, or None."""
+        """Return the header cell that is most similar to a text; None if none is similar."""
         key = fold(text)
         if key not in self._seen:
             self._seen[key] = self._search(key)
@@ -134,7 +134,7 @@ def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[st
 
 
 def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
-    """Add up the scores of the matched headers, for each table name of the template."""
+    """Return, by table name in the template, the sum of the scores of its matched headers."""
     votes: dict[str, float] = {}
     for match in matches:
         if match and match.header.table_name:
@@ -162,7 +162,7 @@ def _numbers(cell: Cell, kind: str) -> Iterator[int]:
 
 
 def _own(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the headers that span only one row or column; if there are none, the innermost."""
+    """Return the header cells that span only one row or column, otherwise the last cell."""
     kind = cells[0].kind
     alone = [
         cell
@@ -178,7 +178,7 @@ def _text(cells: Sequence[Cell]) -> str:
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return the template's header cell that matches the joined texts or one text, or None."""
+    """Return the template's header cell that matches a header's joined text or one of its cells."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 

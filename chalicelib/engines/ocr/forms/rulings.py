@@ -65,7 +65,7 @@ class PageRules:
         return cls(find_rulings(gray, text, text_height))
 
     def between_lines(self, upper: Rect, lower: Rect) -> bool | None:
-        """Return whether a horizontal ruled line separates two texts; None if these are unknown.
+        """Return whether a horizontal ruled line separates two texts; None if lines are unknown.
 
         Underlines, which are not longer than the text, do not count.
         """
@@ -88,7 +88,7 @@ class PageRules:
         return bool(found.any())
 
     def between_columns(self, left: Rect, right: Rect) -> bool | None:
-        """Return whether a vertical ruled line separates two texts; None if these are unknown."""
+        """Return whether a vertical ruled line separates two texts; None if lines are unknown."""
         if not self.is_known:
             return None
         slack = settings.IN_RULE_HEIGHTS * min(left.height, right.height)

@@ -219,7 +219,7 @@ def _bare(text: str, match: re.Match[str]) -> Span | None:
 
 
 def _can_be_name(name: str, owner: str, ending: str) -> bool:
-    """Return whether a text is a domain name, and not an abbreviation like `St.Louis` or prose."""
+    """Return whether a text is a domain name, not prose or an abbreviation like `St.Louis`."""
     has_letters = any(char.isalpha() for char in owner)
     even = name == name.lower() or name == name.upper() or name.rpartition(".")[2].islower()
     if not has_letters or not even:

@@ -344,7 +344,7 @@ class _Band:
         return [each for each in common if each[0] >= left and each[1] <= right]
 
     def _ends_at_picture(self, strip: _Strip, gutter: Interval) -> bool:
-        """Return whether all columns end and begin again at the same heights, around an image."""
+        """Return whether both columns are interrupted at the same heights, as by an image."""
         if strip.top - self.strips[-1].bottom < _PICTURE * self._height:
             return False
         above, below = (_sides(part.pieces, gutter) for part in (self.strips[-1], strip))

@@ -55,7 +55,7 @@ def _is_whole(find: Callable[[str], tuple[Span, ...]], text: str) -> bool:
 
 
 def layout_hints(examples: Sequence[LearningExample], captions: Sequence[str]) -> tuple[str, ...]:
-    """Return the layout hints, members of LAYOUTS, that fit most captions or examples."""
+    """Return the layout hints (see LAYOUTS) that apply to most captions or examples."""
     hints = []
     if sum(bool(_NUMBERED.match(text)) for text in captions) > _LAYOUT_SHARE * len(captions):
         hints.append("numberedLines")

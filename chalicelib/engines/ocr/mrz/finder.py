@@ -58,7 +58,7 @@ class Zone:
     """Corners of the rows, from the top."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return a box around those characters that are in the row of the first one."""
+        """Return a box around the characters at `places`; only those in the first row count."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width

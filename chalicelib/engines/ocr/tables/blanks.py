@@ -79,12 +79,12 @@ def _area(
 
 
 def _ends_before(extents: dict[int, Span], lane: int, start: float) -> Iterable[float]:
-    """Yield the right ends of the text in columns to the left, if they are before `start`."""
+    """Yield where the text of columns left of column `lane` ends, if left of x = `start`."""
     return (end for other, (_, end) in extents.items() if other < lane and end < start)
 
 
 def _starts_behind(extents: dict[int, Span], lane: int, end: float) -> Iterable[float]:
-    """Yield the left ends of the text in columns to the right, if they are after `end`."""
+    """Yield where the text of columns right of column `lane` begins, if right of x = `end`."""
     return (start for other, (start, _) in extents.items() if other > lane and start > end)
 
 

@@ -96,7 +96,7 @@ def load_structure(folder: Path) -> StructureModel:
 
 
 def _picture(pixels: Pixels) -> Singles:
-    """Scale RGB pixels to the upper left of the network's input, shape (1, 3, SIDE, SIDE)."""
+    """Scale an RGB image and pad it below or on the right; return (1, 3, SIDE, SIDE)."""
     from PIL import Image
 
     height, width = pixels.shape[:2]

@@ -48,7 +48,7 @@ class WordEncoder(OnnxEncoder):
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield each word with its accents and vowel signs, and each other character but spaces."""
+    """Yield the words of a text with their accents, and each other character except spaces."""
     for is_word, run in groupby(text, _is_of_word):
         if is_word:
             yield "".join(run)

@@ -141,7 +141,7 @@ def _choose(
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Choose the matches with the highest scores, at most `counts` for each key.
+    """Choose the matches with the highest scores, at most `counts[key]` for each key.
 
     Of equal scores, the first on the page is chosen. `found` and `taken` are extended in place.
 

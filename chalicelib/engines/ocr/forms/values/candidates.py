@@ -186,7 +186,7 @@ class Neighbourhood:
         self._labels = as_array(labels)
 
     def candidates(self, templates: Sequence[TemplateKey]) -> list[Candidate]:
-        """Return the nearest text in each direction, for each key in `keys`."""
+        """Return the texts that may be values of the keys; `templates` has the keys' types."""
         owned = {fragment.owner: number for number, fragment in enumerate(self.fragments)}
         found = []
         for number, key in enumerate(self.keys):
@@ -251,9 +251,9 @@ class Neighbourhood:
         return max(fits, fitness(types, f"{segment.text}, {below}"))
 
     def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Lower the scores of texts outside their key's box.
+        """Lower the scores of texts outside their key's box, if values are usually inside.
 
-        This applies to forms where several values are in their key's box.
+        Values are usually inside if several boxes contain both a key and its value.
         """
         if sum(each.relation == BOXED for each in candidates) < settings.FEWEST_CAPTIONS:
             return list(candidates)
@@ -265,7 +265,7 @@ class Neighbourhood:
         ]
 
     def _leaves_box(self, candidate: Candidate) -> bool:
-        """Return whether a candidate, unless in one-character boxes, is outside its key's box."""
+        """Return whether a candidate is outside its key's box; False for one-character boxes."""
         if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
             candidate.relation == RIGHT
             and is_boxed_row(self.fragments[candidate.fragment].segment.text)
@@ -277,7 +277,7 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.fragment]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the text after the second copy of a tax form's line number, where the value is.
+        """Yield the value after a line number: `number` is its second copy on a tax form's line.
 
         If several rows of text are near, the one on the baseline of the number is used.
         """

@@ -335,7 +335,7 @@ def _is_inside(rect: Rect, box: Rect) -> bool:
 
 
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:
-    """Return whether the text on the right looks like a caption, and is as far away as one."""
+    """Return whether the text on the right looks like a caption and is not near the left text."""
     gap = right.rect.min_x - left.rect.max_x
     return gap > settings.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 

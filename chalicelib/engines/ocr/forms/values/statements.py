@@ -77,7 +77,7 @@ class StatementColumns:
         """Find the number in a row that is the value of the row's label.
 
         It is the year-to-date sum if the label says so. Otherwise it is the amount of the period,
-        or the hours if the key's type is not a currency.
+        or the hours if the key has the type NUMBER.
 
         Returns:
             Whether the row has numbers in known columns, and the index of the number; None if
@@ -115,7 +115,7 @@ class StatementColumns:
                             yield Crossing(label, numbers[kind])
 
     def _is_titled(self, row: Rect, title: str) -> bool:
-        """Return whether a row is in the table whose title is level with the headers."""
+        """Return whether a row is in a table whose headers are in the line of the text `title`."""
         return any(
             is_level(rect, header.rect)
             and abs(rect.min_x - row.min_x) < row.height
@@ -126,7 +126,7 @@ class StatementColumns:
         )
 
     def _row(self, label: Rect) -> dict[str, int]:
-        """Return the index of the number in each kind of column, to the right of a label."""
+        """Return, by kind of column, the index of the number to the right of a row label."""
         found: dict[str, int] = {}
         for number, fragment in enumerate(self._fragments):
             rect = fragment.segment.rect

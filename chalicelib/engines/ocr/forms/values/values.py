@@ -101,7 +101,7 @@ def _votes(count: int, candidates: Sequence[Candidate]) -> Doubles:
 
 
 def _vote(scores: dict[str, float]) -> tuple[str, float]:
-    """Return the direction of a key's best candidate, and its lead over the second, 0 to 1."""
+    """Return the direction of a key's best candidate, and the weight of this vote, 0 to 1."""
     if INLINE in scores:
         return RIGHT, 1.0
     if scores.keys() & _PLACED:
@@ -129,7 +129,7 @@ class Value:
     """Kind of text near the key, if there is no value."""
 
     def capped(self, bound: float) -> Value:
-        """Return the value with an upper limit of its probability; no limit for text layers."""
+        """Return a copy of the value whose probability is at most `bound`."""
         around = self.surroundings
         return replace(self, surroundings=replace(around, bound=min(bound, around.bound)))
 
@@ -188,7 +188,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return, by key, the fraction of the nearest keys with the same direction to their values."""
+    """Return, by key, the fraction of the nearest keys whose values are in the same direction."""
     numbers = list(chosen)
     count = min(settings.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:

@@ -181,7 +181,8 @@ def _examples_document(image: LabelledPicture) -> dict[str, Any]:
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
     """Return whether two images have equally many true boxes, each with a match in the other.
 
-    A match has the same label and at least the given overlap, as fractions of the image's sides.
+    A match has the same label, and an intersection over union of at least `least_overlap`. Boxes
+    are compared as fractions of the sides of their images.
     """
     left_labels, right_labels = truth_of(left.image)[1], truth_of(right.image)[1]
     if len(left_labels) != len(right_labels):
