@@ -42,7 +42,7 @@ class Document(Protocol):
 
     @property
     def is_picture(self) -> bool:
-        """Return whether the document is a PNG or JPEG. Only for these is there a word limit."""
+        """Return whether the document is a PNG or JPEG. Only such documents have a word limit."""
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page. Two threads may call this at the same time.

@@ -1,7 +1,7 @@
-"""Checks size and kind of an uploaded file while the call waits, by the rules of its family.
+"""Checks the size and kind of an uploaded file before the service responds to the request.
 
-The families are `language` and `vision`. The content is read later by IngestService. See contract
-section 5, Limits.
+The rules depend on the family, `language` or `vision`. IngestService reads the content later. See
+contract section 5, Limits.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ZIP_END_BYTES = 22 + 0xFFFF  # The end record and the longest comment that may 
 
 
 def max_path_bytes(family: str) -> int:
-    """Return the maximum size in bytes of a file that a request gives by `path`."""
+    """Return the maximum size in bytes of a file that a request names by the field `path`."""
     return MAX_ARCHIVE_BYTES_BY_PATH if family == VISION else MAX_TEXT_FILE_BYTES
 
 
 def check_path_bytes(family: str, size_bytes: int) -> None:
-    """Raise TooLarge if a file that a request gives by `path` is too large for its family."""
+    """Raise TooLarge if a file that a request names by `path` is too large for its family."""
     limit = max_path_bytes(family)
     if size_bytes > limit:
         raise TooLarge(
@@ -60,7 +60,7 @@ def explain_head(family: str, head: bytes, encoding: str = "") -> str:
 
 
 def check_content(family: str, content: bytes, encoding: str = "") -> None:
-    """Raise an error if a sent file is empty, over its size limit, or of another kind.
+    """Raise an error if a file in a request is empty, too large, or not of the expected kind.
 
     Args:
         family: `language` or `vision`.
@@ -69,7 +69,7 @@ def check_content(family: str, content: bytes, encoding: str = "") -> None:
 
     Raises:
         InvalidUpload: the file is empty.
-        TooLarge: the file is over the limit of a file that a call sends.
+        TooLarge: the file exceeds the size limit of files in a request.
         UnsupportedType: the file is not a text file or, for vision, not a zip archive.
     """
     if family == VISION:

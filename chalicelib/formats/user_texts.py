@@ -1,4 +1,4 @@
-"""Reads the texts of users, with their labels, from a file. See beyond.md, section 15."""
+"""Reads texts that users sent, and their labels if known. See beyond.md, section 15."""
 
 from __future__ import annotations
 

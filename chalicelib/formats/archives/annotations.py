@@ -1,6 +1,6 @@
 """Collects the boxes of all images in an archive, with 60 bytes of memory per box.
 
-Annotation files of any format may come after the images in the archive, so they are read first.
+In the archive, annotation files of any format may come after the images, so they are read first.
 See contract section 5, Upload formats, and beyond.md, section 1.
 """
 
@@ -32,9 +32,9 @@ class BoxRow:
     """A box of one image, as read from an annotation file."""
 
     row: int
-    """Number of the row, line, annotation or object, from 1."""
+    """Number of the row, line, annotation or object in its file, from 1."""
     column: str
-    """Column of the box in annotations.csv, or name of another annotation file; for messages."""
+    """For messages: name of the column in annotations.csv, or of the file for other formats."""
     label: str
     """Name of the label, cut to 180 characters."""
     label_fault: str
@@ -55,7 +55,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
     Args:
         place: Format string of the text that says where the box is, with the fields `number`,
             `part` and `picture`.
-        at: Number of the row, and name of the column or file.
+        at: Number of the row, then name of the column or file that has the box.
         picture: Path of the image in the archive; empty if none is named.
         reason: What is wrong and what to do.
     """
@@ -130,11 +130,11 @@ class Annotations:
 
     @property
     def parts(self) -> int:
-        """Return the number of columns or annotation files that `name_parts` has added."""
+        """Return how many columns or annotation files `name_parts` has added."""
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or file with boxes; without a name, `box` and the index.
+        """Return the name of a column or file with boxes; if it has none, `box` with the index.
 
         Args:
             part: Index of the annotation file, or of the column among those with boxes, from 0.
@@ -177,7 +177,7 @@ class Annotations:
         self._spoilt.add(picture)
 
     def note_size(self, picture: int, width: int, height: int) -> None:
-        """Record the size of the image on which the boxes were drawn; 0 if unknown."""
+        """Record the size of the image on which the boxes were drawn, in pixels; 0 if unknown."""
         if width > 0 and height > 0:
             self._sizes[picture] = (width, height)
 
@@ -215,7 +215,8 @@ class Annotations:
 def check_limits(name: str, boxes: int, labels: int) -> None:
     """Raise InvalidUpload if an annotation file has too many boxes or labels.
 
-    The limits are the boxes that a dataset can have, and ten times the labels that it can have.
+    The limits are the maximum number of boxes of a dataset, and ten times its maximum number of
+    labels.
     """
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(

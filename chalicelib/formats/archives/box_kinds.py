@@ -87,7 +87,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
 
 
 def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
-    """Return a warning if an archive has annotation files but its folders are read as labels."""
+    """Return a warning if an archive has annotation files but labels are taken from its folders."""
     seen = [*signs.tables, *signs.instances, *signs.label_texts, *signs.markup]
     if not seen:
         return []

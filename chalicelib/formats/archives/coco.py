@@ -73,7 +73,7 @@ class _Annotation(msgspec.Struct):
 
 
 class _Picture(NamedTuple):
-    """An image in a COCO document, and the file in the archive if it was found."""
+    """An image that a COCO document lists, and its file in the archive if one was found."""
 
     found: int | str
     """Index of the file in the archive, or the reason why it was not found."""

@@ -399,7 +399,7 @@ def _warn(result: ImageScan, rules: ImageRules) -> None:
 
 
 class FeedbackRules:
-    """Rejects labels that the dataset lacks, and file names that it has, in an archive of feedback.
+    """Checks an archive of feedback: its labels must exist in the dataset, its file names must not.
 
     Args:
         labels: Names of the dataset's labels.
@@ -417,7 +417,7 @@ class FeedbackRules:
             raise MemberProblem("an example has this file name already; rename the file.")
 
     def check_label(self, label: str) -> None:
-        """Raise CellFault if the dataset does not have this label of a box."""
+        """Raise CellFault if the dataset does not have the label of a box."""
         if label not in self._labels:
             raise CellFault(
                 f"'{show_path(label)}' is not a label of the dataset; use one of its labels."

@@ -235,8 +235,8 @@ def _read_lines(
 def _has_confidence(words: list[str]) -> bool:
     """Return whether a line has a box, a confidence and possibly a track number.
 
-    Otherwise it may be a polygon, which is a list of pairs. Six numbers are a polygon of three
-    points, unless the last one is a whole number, which is a track number.
+    Any other line may be a polygon, whose points are pairs of numbers. A line of six numbers is a
+    polygon of three points, unless the sixth is a whole number: then it is a track number.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True

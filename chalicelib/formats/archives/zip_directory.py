@@ -223,7 +223,7 @@ class ZipEntry:
 
 
 def find_directory(file: BinaryIO) -> Directory:
-    """Find the directory, starting from the end of the file; refuse one that is too large.
+    """Find the directory, searching from the end of the file; refuse a directory that is too large.
 
     Returns:
         The position of the directory, which is inside the file.

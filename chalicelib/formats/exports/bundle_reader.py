@@ -1,7 +1,7 @@
 """Reads exported models for an import: checks the archive, and never loads a network from it.
 
-The archive is untrusted. Only files with fixed names are accepted. Of these, only the head, the
-labels, the card and the sample inputs are unpacked. See beyond.md, section 13.
+The archive is untrusted. Only files with fixed names are accepted. Only the trained head, the
+labels, the model card and the sample inputs are unpacked. See beyond.md, section 13.
 """
 
 from __future__ import annotations

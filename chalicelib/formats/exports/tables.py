@@ -48,7 +48,7 @@ _PARTS = {
 
 
 def hide_formula(text: str) -> str:
-    """Put an apostrophe before a text for CSV that a spreadsheet would read as a formula."""
+    """Put an apostrophe before a CSV text that a spreadsheet would read as a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 

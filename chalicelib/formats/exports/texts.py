@@ -44,7 +44,13 @@ def write_jsonl(
 ) -> int:
     """Write one JSON object with `text` and `label` per line.
 
-    Arguments and return value are those of `write_csv`.
+    Args:
+        file: Receives UTF-8; stays open.
+        rows: Texts and labels.
+        labels: Not used; `write_csv` has the same arguments.
+
+    Returns:
+        The number of rows.
     """
     del labels
     count = 0

@@ -184,7 +184,7 @@ class PdfReader:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Limit the memory and processor time of this process by limits of the operating system.
+    """Limit the memory and processor time of this process, enforced by the operating system.
 
     Args:
         memory: Bytes of address space.

@@ -36,7 +36,7 @@ def is_spacing(text: str) -> bool:
 
 
 def reading_rank(text: str) -> tuple[bool, bool]:
-    """Return the sort key of characters at the same position: lam before alef, marks last."""
+    """Return a key that sorts characters at the same position: lam before alef, marks last."""
     return not is_spacing(text), text != _LAM
 
 

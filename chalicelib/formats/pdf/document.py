@@ -62,7 +62,7 @@ def refused(error: str) -> BadRequest:
 
 
 def broken(reason: str) -> BadRequest:
-    """Return the error for a PDF that cannot be read. `reason` is a part of its text."""
+    """Return the error for a PDF that cannot be read. `reason` becomes part of the error text."""
     return BadRequest(
         f"The PDF cannot be read: {reason}. Save it again as PDF and send that, "
         "or send its pages as PNG or JPEG.",
@@ -138,7 +138,7 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     drawn: bool = False
     """Whether a frame with the pixels follows."""
     error: str = ""
-    """Why the page cannot be read: `page` (it cannot be loaded) or `memory`; empty if it can."""
+    """Why the page cannot be read: `page` (it cannot be loaded) or `memory`; otherwise empty."""
 
 
 def read_answer(body: bytes, type_: type[Answer]) -> Answer:

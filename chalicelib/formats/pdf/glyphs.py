@@ -57,7 +57,7 @@ class Glyph(NamedTuple):
     size: float
     """Height of the font in pixels."""
     run: int
-    """Number of the text object that contains the character."""
+    """Index of the text object that contains the character."""
     spaced: bool
     """Whether white space comes before the character."""
     known: bool

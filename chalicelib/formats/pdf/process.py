@@ -62,7 +62,7 @@ class PdfProcess:
         self._process.wait()
 
     def release(self) -> None:
-        """Close the pipes. No thread may be waiting for them."""
+        """Close the pipes. Call this only when no thread waits for them."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()

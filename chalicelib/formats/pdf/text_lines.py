@@ -119,7 +119,10 @@ class _Direction(NamedTuple):
 
 
 def text_lines(glyphs: list[Glyph]) -> list[Line]:
-    """Return the lines of a page by direction, the most common first; each from top to bottom."""
+    """Return the lines of a page by reading direction, most common direction first.
+
+    The lines of each direction are sorted from top to bottom.
+    """
     sizes = _true_sizes(glyphs)
     texts = [glyph.text for glyph in glyphs]
     is_reversed = is_right_to_left("".join(texts)) and is_mostly_right_to_left(texts)

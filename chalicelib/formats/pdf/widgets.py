@@ -29,8 +29,8 @@ def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, most: int) 
     """Return up to `most` form fields of a page.
 
     Returns:
-        For each field its name, kind and value; whether it is ticked (None for other kinds); and
-            its box on the raster: smallest x, smallest y, largest x, largest y.
+        For each field: name, kind, value, whether it is ticked (None for fields that cannot be
+            ticked), and box on the raster as smallest x, smallest y, largest x, largest y.
     """
     found: list[list[Any]] = []
     for number in range(pdfium.FPDFPage_GetAnnotCount(page)):

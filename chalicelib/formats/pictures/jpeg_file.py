@@ -100,7 +100,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record a segment, or a scan header with its coded data; return where the next one begins."""
+    """Record a segment, or a scan with its coded data; return where the next segment begins."""
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")

@@ -41,7 +41,7 @@ def standardize_orientation(data: bytes) -> bytes:
 
 
 def _find_raw(data: bytes) -> tuple[int, int, int]:
-    """Return the orientation in a text chunk, and the chunk's start and end, else (1, 0, 0)."""
+    """Return the orientation in a text chunk, and the chunk's start and end; (1, 0, 0) if none."""
     found, position = (UPRIGHT, 0, 0), 8
     while position + 12 <= len(data):
         length, name = struct.unpack_from(">I4s", data, position)

@@ -250,7 +250,7 @@ class TemplateFields:
         return [(f"{place}[{number}]", item) for number, item in enumerate(value)]
 
     def texts(self, name: str, limit: int) -> tuple[str, ...]:
-        """Return the different texts in an array; a single text counts as an array of one.
+        """Return the distinct texts of an array; a single text counts as an array of one.
 
         Raises:
             InvalidParameter: an element is not a text, is empty or too long, or there are too many.

@@ -1,7 +1,7 @@
 """Form templates: those that callers send, and those that ship with the service.
 
-Member names can be camelCase or snake_case; contract section 6 lists the other names.
-Spec: Form template.
+Member names can be camelCase or snake_case; contract section 6 lists the other names. See the
+specification, section Form template.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class BatchColumns:
 
     delimiter: str
     texts_at: tuple[int, ...]
-    """Positions of the text columns, from 0. Texts of several columns get an empty line between."""
+    """Positions of the text columns, from 0. Several texts are joined by an empty line."""
     id_at: int | None
     first_row: int
     """Number, from 1, of the first record that is a line of the batch."""
@@ -97,7 +97,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of a name, first as spelled, then ignoring case; None if missing."""
+    """Return the position of a column name, in exact spelling or else ignoring case, or None."""
     if wanted in cells:
         return list(cells).index(wanted)
     folded = [cell.casefold() for cell in cells]
@@ -193,7 +193,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise an error if most rows have one cell, so that the delimiter seems to split texts."""
+    """Raise an error if most rows have one cell: the delimiter then seems to occur inside texts."""
     widths = [(number, len(cells)) for number, cells in table.rows()]
     wide = [(number, width) for number, width in widths if width > 1]
     if wide and len(wide) * 2 < len(widths):
@@ -205,7 +205,7 @@ def _refuse_split_texts(table: TextTable) -> None:
 
 
 def _names_column(names: list[str], asked: str) -> bool:
-    """Return whether the request has a name of a column, and not only positions."""
+    """Return whether the request gives at least one column by name, not only by position."""
     return any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked)
 
 

@@ -139,7 +139,7 @@ class _KeptCells:
         return self._kinds.readline() if self._kinds else b""
 
     def add(self, row: int, cells: list[str], kinds: bytes) -> list[Cell]:
-        """Add a row to the table; return its cells, with numbers and truth values converted."""
+        """Add a row to the table; return its cells as texts, numbers and truth values."""
         found: list[Cell] = [*drop_empty_end(cells)]
         for at, cell in enumerate(cells):
             kind = kinds[at : at + 1]
@@ -173,7 +173,7 @@ def _lines(
 
 
 def check_sent(content: bytes, encoding: str = "") -> None:
-    """Raise an error if a sent file is empty, too large, or certainly not a text file.
+    """Raise an error if a file in a request is empty, too large, or certainly not a text file.
 
     Args:
         content: the file.
@@ -181,7 +181,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
 
     Raises:
         InvalidUpload: the file is empty.
-        TooLarge: the file is over the limit of a call.
+        TooLarge: the file exceeds the size limit of a request.
         UnsupportedType: the file is not a text file.
     """
     if not content:
@@ -199,7 +199,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the line of a batch for a text that a call sends; if it is invalid, an error line.
+    """Return the batch line for a text in a request; if the text is invalid, an error line.
 
     The error is the one that a prediction call would raise for the text.
     """

@@ -122,9 +122,9 @@ def read_records(
 
 
 def _find_quote(stream: TextIO, separator: str) -> str:
-    """Return the quotation mark: a single one if it encloses two or more cells in every line.
+    """Return the quotation mark: `'` if it encloses two or more cells in every line, otherwise `"`.
 
-    A line above 10,000 characters, or a line break in a cell, makes it a double one.
+    If a line has over 10,000 characters, or a cell has a line break, the result is `"`.
     """
     start = stream.tell()
     cell = "'[^']*(?:''[^']*)*'"
@@ -177,12 +177,12 @@ def named_delimiter(stream: TextIO) -> str:
 
 
 class SeparatorScore(NamedTuple):
-    """How well a separator fits the first records of a file. The largest tuple is the best."""
+    """How well a separator fits the first records of a file. The largest score is the best."""
 
     header: bool
     """Whether the first row is a header."""
     sure_count: int
-    """Number of rows with two cells that do not contain the other separator, comma or tab."""
+    """Number of rows with two cells in which the other separator, comma or tab, does not occur."""
     likely_count: int
     """Number of rows with two cells in which the label does not look like a part of a text."""
     pair_count: int

@@ -66,7 +66,7 @@ def _find_documented(table: TextTable) -> str:
 
 
 def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
-    """Return the delimiter of a file that comma and tab do not split into texts and labels."""
+    """Choose the delimiter of a file in which comma and tab do not separate texts from labels."""
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
     pairs = [survey for survey in fitting if survey.width == 2]
@@ -94,7 +94,7 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 
 
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
-    """Find the only delimiter that splits all rows into the same number of cells, above two.
+    """Find the only delimiter that splits all rows into the same number of cells, at least three.
 
     Return None if comma or tab (`old`) fits, too. It does not fit if it makes rows of different
     widths, splits numbers such as 4,50, or leaves the column names in one cell although the found

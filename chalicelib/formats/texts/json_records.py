@@ -118,7 +118,7 @@ class _Window:
 
 
 def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
-    """Return whether a value has no fault up to the end of the text."""
+    """Return whether the only fault of a JSON value is that the text ends inside it."""
     return error.pos >= len(text) or error.msg.startswith("Unterminated string")
 
 

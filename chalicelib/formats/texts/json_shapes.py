@@ -63,7 +63,7 @@ def find_shape(
     Args:
         value: The first object.
         options: The requested members.
-        following: Further objects, which confirm a member with an unknown name.
+        following: Further objects. A member with an unknown name is used only if they confirm it.
 
     Raises:
         InvalidUpload: the value is not an object, or its text cannot be found.
@@ -225,7 +225,7 @@ def _read_members(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
 
 
 def _member(value: Mapping[str, Any], keys: Sequence[str], documented: Sequence[str]) -> str:
-    """Return the first existing member of `keys` as text; raise ObjectFault if there is none."""
+    """Return the text of the first member in `keys` that exists; raise ObjectFault if none does."""
     key = next((key for key in keys if key in value), None)
     if key is None:
         named = documented if len(keys) > 1 else keys

@@ -163,14 +163,15 @@ def read_rows(
     """Yield the rows of an upload in the order of the file.
 
     Blank rows are skipped. Any other row is a TextRow or a RejectedRow. Memory is limited to one
-    row of delimited text, or 3 million characters of JSON. Spec: Upload formats.
+    row of delimited text, or 3 million characters of JSON. See the specification, section Upload
+    formats.
 
     Args:
         file: seekable; read from its start. It stays open, so that it can be read again after the
             last row. Only one iteration at a time is possible.
         sentiment: whether only positive, negative and neutral are valid labels.
         layout: How to read the file, from `recognise`; None to detect it.
-        check: Called often, also within blank rows; raises an error to stop.
+        check: Called often, also while blank rows are skipped; raises an error to stop.
 
     Yields:
         Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.

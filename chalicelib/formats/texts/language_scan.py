@@ -1,7 +1,7 @@
 """Decides which rows of a text upload become examples, before anything is stored.
 
 An upload reads a file once to decide, and a second time to store. Both passes accept the same rows.
-Spec: numOfDuplicates, Limits; contract section 5.
+See numOfDuplicates and Limits in the specification, and contract section 5.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class TextScan(UploadScan):
     merges: LabelMerges | None = None
     """Finds labels with equal first 180 characters; None if the file needs no such check."""
     marks: Mapping[str, int] | None = None
-    """Number of rows by label that may mean a missing value; None if labels were not counted."""
+    """For each label that may mean a missing value, the number of its rows; None if not counted."""
     totals: frozenset[int] = frozenset()
     """Row numbers of the totals below the table, which are not examples."""
     last_rows: deque[TextRow] = field(default_factory=lambda: deque(maxlen=MAX_TOTALS + 1))
@@ -160,8 +160,8 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 class _NeedsAllLabels(Exception):
     """Tells the scan to count all labels of the file and to start again.
 
-    It is raised for a label that must be cut, because cut labels must stay distinct, and for a new
-    label that may mean a missing value, such as n/a.
+    It is raised for a label that must be cut, because cut labels must stay distinct. It is also
+    raised for a new label that may mean a missing value, such as n/a.
     """
 
 

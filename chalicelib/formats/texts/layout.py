@@ -51,7 +51,7 @@ class TextLayout:
     width: int = 2
     """Number of cells in a complete row."""
     joins_cells: bool = False
-    """Whether the cells of a wider row are joined to one text, which delimiters have split."""
+    """Whether the extra cells of a wider row are parts of a split text, and are joined to it."""
     shape: ObjectShape = field(default_factory=ObjectShape)
     """Which members of JSON objects have the text and the label."""
     warnings: tuple[UploadWarning, ...] = field(default=())
@@ -69,7 +69,7 @@ class TextLayout:
 
     @property
     def has_known_names(self) -> bool:
-        """Return whether the header names both columns with words for texts and labels."""
+        """Return whether the names of the text column and of the label column are known names."""
         return find_named_columns([str(self._column(at)) for at in self.positions[:2]]).is_sure
 
     def fits(self, cells: list[str]) -> bool:

@@ -87,7 +87,7 @@ class TextTable:
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Yield the first `most` records after leading blank ones, without those to be skipped."""
+        """Yield up to `most` records after blank ones at the start, except skipped records."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
             # Blank rows above the header are no sample of the rows.
@@ -167,9 +167,9 @@ class TextTable:
     def find_names(self, names: list[str], options: ReadingOptions) -> list[str]:
         """Return the cells of the first row, with "" for numbers that are data.
 
-        The number of a class, such as 1 in the first row, must not be taken for a requested
-        position. The row is data if some of its cells are not numbers, and one of its cells occurs
-        again further down in the same column.
+        A class number in the first row, such as 1, must not be taken for a requested position. The
+        row is data if some of its cells are not numbers, and one of its cells occurs again further
+        down in the same column.
         """
         columns = (*split_columns(names, options.text_column), options.label_column)
         asked = {column for column in columns if column}

@@ -233,7 +233,7 @@ def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
 
 
 def _check_cells(sheet: bytes) -> bool:
-    """Return whether a sheet has cells; refuse one with too many rows times columns."""
+    """Return whether a sheet has cells; refuse a sheet with too many cells (rows times columns)."""
     rows = columns = unplaced = 0
     for found in _CELL.finditer(sheet):
         place = _PLACE.search(found[1] or b"")

@@ -258,7 +258,10 @@ class _Table:
 
 
 def _cell_of(value: object) -> str:
-    """Return a JSON value as a cell: a list as its items, `null` and objects as an empty cell."""
+    """Return a JSON value as the text of one cell; the items of a list are joined.
+
+    The result is empty for `null`, for an object, and for a list that contains one of these.
+    """
     items = value if isinstance(value, list) else [value]
     if any(item is None or isinstance(item, dict | list) for item in items):
         return ""

@@ -127,7 +127,7 @@ class FolderLabels:
         return list(dict.fromkeys(map(cut_label, names)))
 
     def warnings(self) -> list[UploadWarning]:
-        """Return warnings about where labels come from, and about labels that look like several."""
+        """Return warnings about where labels come from, and about labels that join several."""
         found = self._describe_splits()
         if not self._is_split_at:
             found += warn_of_several_labels(self._tables.names)
@@ -171,7 +171,7 @@ class FolderLabels:
         return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
 
     def _may_use_table(self, member: ZipMember) -> bool:
-        """Return whether a table may label an image, because no folder does."""
+        """Return whether a label table may label an image, because its folder is not a label."""
         if member.problem or is_companion(member):
             return False
         folder = _path_of(member)

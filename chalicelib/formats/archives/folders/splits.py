@@ -21,7 +21,7 @@ def split_of(folder: str) -> str:
 
 
 class SplitFolders:
-    """Those folders of an archive that are splits, above or inside of the class folders."""
+    """Those folders of an archive that are splits, above or inside the class folders."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         """Find the folders that are splits.

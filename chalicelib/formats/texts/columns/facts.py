@@ -147,10 +147,10 @@ def has_unnamed_header(
 ) -> bool:
     """Return whether the first row seems to be a header, although its names are unknown.
 
-    The cells of a header occur in no other row. Besides, either every label occurs more than once,
-    or nearly all texts are longer than their header. An example that is mistaken for a header is
-    lost. So both names must also have a word that no other cell of their column has, and the name
-    of the text column must be much shorter than the average text.
+    The cells of a header occur in no other row, and either every label occurs more than once or
+    nearly all texts are longer than their header. An example that is mistaken for a header is lost.
+    So both names must also have a word that no other cell of their column has, and the name of the
+    text column must be much shorter than the average text.
     """
     return (
         texts.rows >= least_rows
@@ -168,8 +168,9 @@ def has_unnamed_header(
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
     """Return whether the first row seems to be a header, because a name has a known word.
 
-    Its cells must also occur in no other row, and look like names. Forms use questions as column
-    names. So if all labels repeat, or the other name is known, one of the names may be a question.
+    The cells of the first row must also occur in no other row, and look like names. Forms use
+    questions as column names. So one of the two names may be a question if all labels repeat, or if
+    the other name is known.
     """
     short = sum(fact.looks_like_a_name for fact in (texts, labels))
     is_clear = labels.all_repeat or texts.first_is_short or bool(find_other_column(names))

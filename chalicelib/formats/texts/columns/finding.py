@@ -237,7 +237,7 @@ class ColumnFinder:
             )
 
     def _find_named(self, names: list[str]) -> NamedColumns:
-        """Find columns named like texts or labels; a column of codes is no text column."""
+        """Find columns named like texts or labels; a column of codes is not a text column."""
         named = find_named_columns(names)
         if len(names) == 2:
             return named
@@ -249,7 +249,7 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Return the columns: as requested, by name, or by content; None for the first two."""
+        """Return the columns as requested, by name or by content; None means the first two."""
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)
@@ -268,7 +268,7 @@ class ColumnFinder:
         self, names: list[str], named: NamedColumns, text_at: int | None = None,
         label_at: int | None = None,
     ) -> Columns:  # fmt: skip
-        """Choose the columns by their content; a name that suggests the role makes one more likely.
+        """Choose the columns by their content; a name such as `text` makes its column more likely.
 
         Raises:
             InvalidUpload: several columns are equally likely.
@@ -302,7 +302,7 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only column in `likely`, else the only other one in `named`, else None."""
+        """Return the only likely column, else the only other one in `named`, else None."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 
@@ -450,7 +450,7 @@ class ColumnFinder:
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
     """Return how many rows are above the one that names the columns; 0 if they may be examples.
 
-    They may be examples if one of their cells, or one of the names, also occurs in another row.
+    Rows may be examples if one of their cells, or one of the names, also occurs in another row.
     """
     judged = max(0, len(rows) - _LEAST_BELOW)
     for at, names in enumerate(rows[: min(_MOST_TITLES, judged)]):

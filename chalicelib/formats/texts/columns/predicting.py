@@ -1,6 +1,6 @@
 """Finds the column whose values the texts predict best.
 
-The words of a text, in any language, show its category, but not its agent, city or state.
+Texts predict their category, but not other columns such as the agent, city or state.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better one half of the rows predicts the other's values than guessing does.
+    """Return how much better than guessing one half of the rows predicts values of the other half.
 
     Returns:
         The number of correct predictions minus that of always guessing the most frequent value: as

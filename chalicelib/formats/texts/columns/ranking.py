@@ -1,8 +1,8 @@
 """Ranks the columns of a table by how well they fit texts and labels, by content and name.
 
 Texts are long, consist of words, and differ from row to row. Labels are short and few, and each
-repeats. If the content of several columns is equally suitable, the name decides, because a column
-of states or agents looks like one of labels.
+occurs several times. If the content of several columns is equally suitable, the name decides,
+because a column of states or agents looks like a column of labels.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ def find_totals(
     """Find rows at the end of a table that are totals and not examples.
 
     There are two kinds. Either the labels of the rows are numbers or dates, and no label above them
-    is a number or date. Or each row has the name of a total and a figure, and at least one of their
-    labels does not occur in the rows above.
+    is a number or date. Or each row has a figure and the name of a total, and the label of at least
+    one of these rows does not occur above them.
 
     Args:
         last: The last accepted rows of the table.

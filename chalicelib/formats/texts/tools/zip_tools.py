@@ -114,7 +114,7 @@ class _Files:
         self.members = {member.path: member for member in archive.members()}
 
     def read(self, found: ZipMember, sign: Callable[[str], bool] = bool) -> str:
-        """Return the text of a file; "" if `sign` returns False for it, even if it is not UTF-8.
+        """Return the text of a file; "" if `sign` returns False for the text.
 
         Raises:
             ExportFault: the file cannot be read, is not UTF-8, or exceeds the total size limit.
