@@ -1,8 +1,8 @@
 """The command that builds the package of the deployed functions. See: infra/packaging/.
 
 `python -m infra.build --arch x86_64` writes build/package/x86_64/ with deployment.zip, sam.json,
-data.json (the template of the data's stack) and the report, for the Python that runs it. The
-package has no model files; functions read them from the bucket.
+data.json (the template of the data's stack) and the report. The package is for the Python version
+that runs the command. It has no model files; functions read them from the bucket.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Plan:
     required: dict[str, str] = field(default_factory=lambda: dict(natives.REQUIRED))
     functions: Sequence[str] = staging.LOGICAL_NAMES
     described: Callable[[], dict[str, Any]] = merge_template
-    """Returns the template to merge into the one that Chalice writes."""
+    """Returns the template that is merged into the template that Chalice generates."""
     install: Callable[[LambdaTarget, Path], None] = lock.install
     """Installs the packages into a folder."""
 

@@ -1,9 +1,9 @@
 """Estimates the cost of a deployment, idle and per thousand calls, from AWS list prices.
 
 `python -m infra.costs` prints the tables of docs/deploy.md. The prices are list prices of us-east-1
-for x86 functions, without free tiers, discounts and taxes. They were noted by hand on the date
-below; check them on the listed pages before you rely on a figure. A test compares the number of AWS
-calls with recorded calls. Seconds and sizes of answers are assumptions.
+for x86 functions, without free tiers, discounts and taxes. They were copied by hand on the date in
+`PRICES_NOTED`; check them on the listed pages before you rely on a figure. A test compares the
+number of AWS calls with recorded calls. Seconds and sizes of answers are assumptions.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check_stage(name: str) -> None:
-    """Refuse a name that cannot begin the names of tables, functions and bucket."""
+    """Refuse a stage name with which names of tables, functions and bucket cannot begin."""
     if not _STAGE.fullmatch(name):
         raise DeployError(
             f"STAGE must be up to 15 lower-case letters, digits and hyphens, not {name!r}"
@@ -164,7 +164,7 @@ def _agreed(
     options: argparse.Namespace,
     ask: Ask,
 ) -> dict[str, str]:
-    """Show concerns before a deployment; return the parameters that follow from them."""
+    """Show warnings and ask for confirmation; return the parameters that result from warnings."""
     before = service.parameters() if service.check() else None
     defaults = artifacts.default_parameters(options.package)
     parameters = {**defaults, **(before or {}), **given}

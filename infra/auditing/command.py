@@ -36,8 +36,8 @@ def compare(
     """Compare counters with log lines; return the text to print, and whether they agree.
 
     The log is read before the counters. So a simultaneous prediction can only increase a counter,
-    and a counter below its lines is always an error. `is_whole` says whether `accounts` has all
-    accounts.
+    and a counter below the number of its log lines is always an error. `is_whole` says whether
+    `accounts` has all accounts.
 
     Raises:
         CommandError: the log cannot be read.

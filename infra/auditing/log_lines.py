@@ -75,7 +75,7 @@ class Tally:
             self.by_account.setdefault(account, Counter())[outcome] += int(found.get("count", 1))
 
     def _settle(self, account: str, found: dict[str, Any], outcome: str) -> None:
-        """Correct the counts by a line that reports released or uncounted predictions."""
+        """Correct the counts by a log line that reports released or uncounted predictions."""
         is_known = found.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
         if is_known and not self._is_repeated(SETTLEMENT, found):
             was, count = (COUNTED, int(found["count"])) if "count" in found else (UNKNOWN, 1)

@@ -95,7 +95,7 @@ def parse_month(text: str | None, now: datetime) -> Month:
 def rows(
     accounts: Sequence[Account], counters: Mapping[str, int], tally: Tally, *, is_whole: bool
 ) -> list[ReportRow]:
-    """Return a row for each account; with `is_whole`, also for those that occur only in the log."""
+    """Return a row per account; with `is_whole`, also rows for accounts that only the log names."""
     emails = {account.account_id: account.email for account in accounts}
     ids = [*emails, *(sorted(set(tally.by_account) - set(emails)) if is_whole else ())]
     return [
@@ -130,7 +130,8 @@ def notes(
 
     Args:
         month: the month.
-        times: time of the first account, of the oldest log line if known, and the current time.
+        times: when the first account was created, when the oldest log line was written (None if
+            unknown), and the current time.
         tally: counts of the log.
     """
     made, first, now = times

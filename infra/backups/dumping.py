@@ -79,7 +79,7 @@ def dump(
     """Copy all tables and the bucket into a folder; unchanged data is not copied again.
 
     `progress` is called with lines for the user; `access` says how the stack is read. API keys are
-    copied only if `with_keys` is set, as in the dumps with which a local stack starts again.
+    copied only if `with_keys` is set, as it is for the dumps from which a local stack restarts.
 
     Raises:
         BackupError: the folder has other files, or a damaged backup.

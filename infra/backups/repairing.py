@@ -185,7 +185,7 @@ class _Repair:
     def _without_lost_versions(
         self, models: dict[str, Item], lost_files: list[str], incomplete: set[str]
     ) -> dict[str, Item]:
-        """Remove versions that lost a file and are not served; report them, return changed rows."""
+        """Remove and report versions that lost a file and are not served; return changed rows."""
         changed = {}
         for model_id in sorted(set(models) - incomplete):
             stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')

@@ -76,8 +76,8 @@ def check_account(
     Args:
         target: where the stage is deployed.
         parameters: parameters of the deployment, including defaults.
-        named: parameters that `SET` names.
-        before: concurrency that the stage has reserved already.
+        named: names of the parameters that the user set with the option `SET`.
+        before: concurrency that is already reserved for the stage.
 
     Raises:
         DeployError: the deployment would fail; the message has the remedy.
@@ -166,8 +166,8 @@ def check_limits(
     Args:
         limits: limits of the account.
         parameters: parameters of the deployment, including defaults.
-        named: parameters that `SET` names.
-        before: concurrency that the stage has reserved already.
+        named: names of the parameters that the user set with the option `SET`.
+        before: concurrency that is already reserved for the stage.
 
     Raises:
         DeployError: a limit is exceeded; the message has the remedy.

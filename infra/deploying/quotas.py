@@ -1,7 +1,7 @@
 """Checks the templates, with the parameters of a deployment, against quotas of AWS.
 
-Without this check, CloudFormation would fail half-way. The figures are those of the documentation
-of 2026-11-28. On request, AWS raises only one of these quotas: the number of an API's resources.
+Without this check, CloudFormation would fail half-way. The figures come from the AWS documentation
+of 2026-11-28. Only one of these quotas can be raised on request: the number of resources of an API.
 """
 
 from __future__ import annotations

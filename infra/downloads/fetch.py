@@ -239,8 +239,8 @@ def _fetch_by_pip(source: Source, partial: Path, received: Received, pip: Sequen
 def _find_address(source: Source, partial: Path, pip: Sequence[str]) -> str:
     """Return the address of an archive in the user's index; empty if pip names none.
 
-    pip lists the links that suit this platform and downloads nothing. It replaces passwords by
-    asterisks, so the address has none.
+    pip lists the links that suit this platform and downloads nothing. The returned address has no
+    user name and password.
     """
     settings = ["--retries", "1", "--disable-pip-version-check"]
     lines = _read_output([*pip, *settings, source.package], partial)
@@ -287,7 +287,7 @@ def _failure(source: Source, downloads: Path, client: str, said: str) -> Install
 
 
 def _main_error(lines: Sequence[str]) -> str:
-    """Return the most useful line: npm's first error besides its code, or the last line."""
+    """Return the most useful line: npm's first error line without its code, or the last line."""
     plain = [line for line in lines if line.startswith("npm error") and not _CODE.match(line)]
     return next(iter([*plain, *reversed(lines)]), "nothing")
 

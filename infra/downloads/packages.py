@@ -1,4 +1,4 @@
-"""Describes packages to download, and npm, which downloads the packages of the Node registry."""
+"""Describes packages to download, including the package of npm, which downloads Node packages."""
 
 from __future__ import annotations
 

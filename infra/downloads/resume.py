@@ -136,7 +136,7 @@ def _open(url: str, start: int) -> Any:
 
 
 def _read_range(response: Any) -> tuple[int, int | None]:
-    """Return where the body of a response begins, and the file's size, None if unknown."""
+    """Return where the response's body begins in the file, and the file's size or None."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if response.status == http.client.PARTIAL_CONTENT and found:
         return int(found[1]), int(found[2])

@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Take from `waiting` the modules whose imports are written, unless names conflict."""
+        """Take modules from `waiting` whose imports are written and whose names do not conflict."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:

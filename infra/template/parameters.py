@@ -155,7 +155,7 @@ def _name() -> Part:
 
 
 def _origins() -> Part:
-    """Return the parameter of both stacks for origins that API and bucket allow."""
+    """Return the parameter, used by both stacks, for the origins that API and bucket allow."""
     return {
         "AllowedOrigins": {
             "Type": "CommaDelimitedList",

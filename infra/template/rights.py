@@ -2,7 +2,7 @@
 
 A resource is `table/NAME`, `table/NAME/index/INDEX`, `queue/NAME`, `objects/PREFIX` of the bucket,
 `objects/datasets/KIND` of all datasets, `bucket` or `secret`; its actions are those of its AWS
-service. See: tests/policies
+service. The test is in tests/policies.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _method(method: str, path: str, cost: str) -> Part:
 
 
 def web_acl(api: str) -> Part:
-    """Return the web ACL, whose one rule limits the calls of each address, if it is configured.
+    """Return the web ACL, whose only rule limits the calls of each address; unused by default.
 
     Args:
         api: logical name of the REST API.

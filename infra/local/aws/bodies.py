@@ -1,8 +1,8 @@
-"""Reads the bodies of requests to the emulated AWS, as late as the checks of a request allow.
+"""Reads the bodies of requests to the emulated AWS, as little as possible before the checks.
 
-Before the signature is checked, a body is read only as far as the check needs it: the policy of a
-form, or at most 16 MiB if the request names the stack's access key but no digest. So strangers
-cannot fill memory or disk.
+Before the signature is checked, only a part of the body is read: a form up to its policy, or at
+most 16 MiB if the request names the stack's access key but no digest. So strangers cannot fill
+memory or disk.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Most of a call's time went into moto's web framework, its general serializer, parsing the same
 expressions again, and random ids. So this module passes headers and body directly to moto's
-handler, whose results are JSON except for bytes. Tests compare the answers with those of moto's
-web server.
+handler. The handler's results are JSON values, except that binary values are bytes. Tests compare
+the answers with those of moto's web server.
 """
 
 from __future__ import annotations

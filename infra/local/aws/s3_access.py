@@ -1,4 +1,4 @@
-"""Checks S3's presigned URLs and presigned POST forms, which moto accepts when expired or forged.
+"""Checks S3's presigned URLs and POST forms, because moto accepts expired and forged ones.
 
 A request without a signature or policy is refused, as on a private bucket. Signatures in a header
 are checked by signatures.py.
@@ -256,7 +256,7 @@ def _policy_signature(policy_text: str, credential: str, secret_key: str) -> str
 
 
 def _check_conditions(conditions: list[Any], fields: dict[str, str], size: int | None) -> None:
-    """Check every condition, and that every field has one."""
+    """Check that every condition is met, and that the policy has a condition for every field."""
     covered = set(FREE_FIELDS)
     for condition in conditions:
         operator, name, value = _read_condition(condition)

@@ -1,8 +1,9 @@
 """Loads the saved data of a previous run into moto, in this process.
 
-All files are read and verified at the start, so that damage is found then. If the disk damages a
-file later, the file can be rewritten from memory. The rows of a table are parsed at its first use:
-until then they stay as the bytes of their pieces. Check this module with each new version of moto.
+All files are read and verified at the start, so that damage is found early. If the disk damages a
+file later, the file can be rewritten from memory. The rows of a table are parsed when the table is
+first used; until then, only their bytes are in memory. Check this module with each new version of
+moto.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def control_secret(secret_access_key: str) -> str:
 
 
 class WritePause:
-    """A gate that all calls pass, and that one process can close; thread-safe."""
+    """Lets calls pass, or makes them wait while one process has paused writes; thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -50,7 +50,7 @@ class WritePause:
 
     @contextmanager
     def passing(self, token: str | None, written: Iterable[str] = ()) -> Iterator[None]:
-        """Pass the gate with one call. In a pause, only calls with the token of the pause pass.
+        """Run one call in a `with` block. In a pause, calls without the pause's token wait.
 
         Args:
             token: token that the call sends; only the process that copies has the pause's token.
@@ -69,7 +69,7 @@ class WritePause:
                 self._changed.notify_all()
 
     def close(self) -> str | None:
-        """Close the gate and wait for running calls; return the pause's token, None on failure."""
+        """Pause new calls and wait for running ones; return the pause's token, None on failure."""
         deadline = time.monotonic() + ENTER_SECONDS
         with self._changed:
             if self._is_closed():
@@ -84,7 +84,7 @@ class WritePause:
         return token
 
     def open(self, token: str) -> bool:
-        """Open the gate; return False if the pause had already ended."""
+        """End the pause; return False if it had already ended."""
         with self._changed:
             if token != self._token or not self._is_closed():
                 return False

@@ -19,7 +19,7 @@ _MAX_FORM_BYTES = MAX_ARCHIVE_BYTES_BY_PATH + FIELDS_BYTES
 
 
 class FormRefused(Error):
-    """Raised for a form without a valid signature, or with other fields than were signed."""
+    """Raised for a form without a valid signature, or with fields that were not signed."""
 
     code = 403
     reason = "Forbidden"

@@ -1,7 +1,7 @@
 """Serves HTTP for the local stack: passes every request to the application as API Gateway does.
 
 The front is a separate process. infra/local/http/server.py turns exceptions of the application into
-500.
+responses with status 500.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class GatewayLimits:
     seconds: float | None = None
     """Longest wait for an answer, in seconds; None for no limit."""
     remaps_headers: bool = False
-    """Whether some headers of answers are renamed, as `WWW-Authenticate` is."""
+    """Whether some headers of answers, such as `WWW-Authenticate`, are renamed."""
 
 
 class UnknownHost(BadRequest):

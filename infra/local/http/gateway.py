@@ -188,7 +188,7 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]] | None:
 
 
 def _body(request: HttpRequest, binary_types: Sequence[str]) -> tuple[str | None, bool]:
-    """Encode the body, in base64 for binary types and bytes that are not UTF-8; None without one.
+    """Return the body as text, or in base64 if it is binary or not UTF-8; None if there is no body.
 
     The second value says whether the body is in base64.
     """
@@ -244,7 +244,7 @@ def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
 
 
 def remap_headers(answer: HttpAnswer) -> HttpAnswer:
-    """Rename the headers of a function's answer that API Gateway does not send as they are."""
+    """Rename those headers of a function's answer that API Gateway renames."""
     renamed = [
         (f"{REMAPPED_PREFIX}{name}" if name.lower() in REMAPPED else name, value)
         for name, value in answer.headers

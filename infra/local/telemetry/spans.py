@@ -39,7 +39,7 @@ class _Recorded:
         return carrier[tracing.HEADER]
 
     def note(self, **attributes: str | int) -> None:
-        """Add attributes; two underscores stand for a dot."""
+        """Add attributes to the span; two underscores in a name stand for a dot."""
         for name, value in attributes.items():
             self._span.set_attribute(name.replace("__", "."), value)
 

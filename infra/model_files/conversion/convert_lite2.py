@@ -109,7 +109,7 @@ def _add_block(graph: Graph, weights: Weights, number: int, source: str, stride:
 
 
 def _add_input(graph: Graph) -> str:
-    """Convert bytes (n, height, width, 3) into numbers (n, 3, height, width)."""
+    """Add nodes that convert bytes (n, height, width, 3) into numbers (n, 3, height, width)."""
     planes = graph.add("Transpose", ["pixels"], "planes", perm=[0, 3, 1, 2])
     real = graph.add("Cast", [planes], "planes.real", to=onnx.TensorProto.FLOAT)
     mean = graph.constant("mean", np.array(MEAN, np.float32))
@@ -143,8 +143,8 @@ def build_graph(weights: Weights) -> onnx.ModelProto:
     """Build the network's graph.
 
     The input is `pixels`, uint8 (n, h, w, 3), RGB, with h and w multiples of 32. The outputs are
-    float32: `logits` (n, labels), `embedding` (n, channels), the mean of the last map, and the maps
-    `tap8` (n, channels, h/8, w/8), `tap16` and `tap32`.
+    float32: `logits` (n, labels); `embedding` (n, channels), which is the mean of the last feature
+    map; and the feature maps `tap8` (n, channels, h/8, w/8), `tap16` and `tap32`.
     """
     graph = Graph()
     stem = _add_convolution(graph, weights, ("_conv_stem", "_bn0"), _add_input(graph), 2)

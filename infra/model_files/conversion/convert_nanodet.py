@@ -53,7 +53,7 @@ class _Value:
     layout: str
     """The order of its axes in the published graph."""
     side: int = 0
-    """Number of rows and columns, without the margin."""
+    """Number of rows and of columns (they are equal), without the margin."""
     margin: int = 0
     """Width of the border that the published graph adds here; the next new node adds it."""
 
@@ -248,10 +248,11 @@ def _shape(output: str) -> list[int | str]:
 def build_graph(model: TfjsModel) -> onnx.ModelProto:
     """Build the detector's graph.
 
-    The input is `pixels`, uint8 (n, 416, 416, 3), RGB. The outputs are float32, for 52, 26 and 13
-    cells a side, rows from the top: `scores52` (n, cells², 80), between 0 and 1; `boxes52`
-    (n, cells², 44), 11 logits each of the distance to left, top, right and bottom in strides;
-    `pan52` (n, 128, cells, cells), the maps before the heads; and so on.
+    The input is `pixels`, uint8 (n, 416, 416, 3), RGB. The outputs are float32, and exist for grids
+    of 52, 26 and 13 cells a side, with rows from the top. `scores52` (n, cells², 80) is between 0
+    and 1. `boxes52` (n, cells², 44) has 11 logits for each of the distances to the left, top, right
+    and bottom side, in strides. `pan52` (n, 128, cells, cells) has the feature maps before the
+    heads.
 
     Raises:
         BrokenFile: the model is another network.

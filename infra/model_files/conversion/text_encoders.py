@@ -81,7 +81,7 @@ def build_use(job: Conversion) -> None:
 
 
 def build_minilm(job: Conversion) -> None:
-    """Check all-MiniLM-L6-v2 as published against its references, round it, and check it again."""
+    """Check the published all-MiniLM-L6-v2 against its references, quantise it, and check again."""
     # Loaded as an encoder, the published graph needs a folder of that name.
     exact = job.source.rename(job.source.with_name("original")) / job.model.name
     exact.mkdir()
