@@ -20,7 +20,7 @@ def is_api_key(text: str) -> bool:
 
 
 def find_api_key(path: str | Path) -> str | None:
-    """Return the API key that is the only content of a file; None for other content.
+    """Return the API key in a file; None if the file contains anything else.
 
     Raises:
         OSError: the file cannot be read.

@@ -99,6 +99,6 @@ class Credentials:
         return {"grant_type": GRANT_TYPE, "assertion": assertion}
 
     def accept(self, answer: dict[str, Any]) -> None:
-        """Store the access token of a response."""
+        """Store the access token that a response contains."""
         self.token = str(answer["access_token"])
         self.valid_until = self.now() + float(answer["expires_in"])

@@ -78,7 +78,7 @@ def can_convert() -> bool:
 
 
 def _pillow() -> Any:
-    """Return Pillow's Image module, or None. It reads HEIC if pi_heif is installed."""
+    """Return Pillow's Image module, or None. Registers the HEIC format if pi_heif is installed."""
     try:
         image = importlib.import_module("PIL.Image")
     except ImportError:
@@ -153,7 +153,7 @@ def _replaced(source: Source, stream: io.BytesIO, ending: str, scale: float = 1.
 
 
 def scale_boxes(answer: Any, scale: float) -> Any:
-    """Return a response with its boxes scaled to the pixels of the original image."""
+    """Return a response whose boxes are scaled to the pixels of the original image."""
     if isinstance(answer, list):
         return [scale_boxes(item, scale) for item in answer]
     if not isinstance(answer, dict):

@@ -48,7 +48,7 @@ def decode(members: dict[str, Any], kind: type[T]) -> T:
 
 
 def request_id(record: Record) -> str:
-    """Return the id of the call that returned a record; empty for a record of a list."""
+    """Return the id of the call that returned a record; empty for an element of a list."""
     return str(record.__dict__.get("request_id", ""))
 
 

@@ -50,9 +50,9 @@ class Request:
     is_urlencoded: bool = False
     """Whether the fields are sent as an urlencoded form."""
     is_counted_once: bool = False
-    """Whether the call is a prediction, which is retried only if it was certainly not counted."""
+    """Whether the call is a prediction. It is retried only if it was certainly not counted."""
     is_read: bool = False
-    """Whether a POST changes and counts nothing, so that it is retried like a GET."""
+    """Whether a POST request changes and counts nothing; it is then retried like a GET request."""
     key: str = field(default_factory=lambda: str(uuid4()))
     """Idempotency key: a retry gets the response of the first attempt."""
 
@@ -63,7 +63,7 @@ class Request:
         return self.method in ("POST", "PUT") and not is_exempt
 
     def arguments(self, token: str | None) -> dict[str, Any]:
-        """Return the arguments for `httpx.request`; each file is rewound to its beginning."""
+        """Return the arguments for `httpx.request`; each file is read from its beginning again."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         if self.is_keyed:
             headers["Idempotency-Key"] = self.key
@@ -81,7 +81,7 @@ class Request:
         return arguments
 
     def pause(self, error: Exception) -> bool | float:
-        """Return False not to retry, True to retry, or the seconds to wait before a retry."""
+        """Return whether to retry after an error, or how many seconds to wait before the retry."""
         is_harmless = self.method in ("GET", "DELETE") or self.is_keyed or self.is_read
         if isinstance(error, UnreachableError):
             cause = error.__cause__

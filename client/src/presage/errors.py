@@ -29,19 +29,19 @@ class FileError(PresageError):
 
 
 class UnreachableError(PresageError):
-    """The service did not respond: no connection, a broken one, or a timeout."""
+    """The service did not respond, because of a failed or broken connection or a timeout."""
 
 
 class UnreadableAnswerError(PresageError):
-    """The response is not from Presage, such as the page of a proxy."""
+    """The response does not come from Presage but, for example, from a proxy."""
 
 
 class WaitTimeoutError(PresageError):
-    """The work is still running after the timeout of the caller."""
+    """The work is still running after the timeout that the caller set."""
 
 
 class JobFailedError(PresageError):
-    """An upload, training, export or batch failed; the message is the service's."""
+    """An upload, training, export or batch failed. The message comes from the service."""
 
     def __init__(self, message: str, *, code: str = "", request_id: str = "") -> None:
         self.code = code

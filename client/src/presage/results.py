@@ -77,7 +77,7 @@ class Table(records.FormTableItem):
         return text.getvalue()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return the rows as a DataFrame; a header in the first row names the columns.
+        """Return the rows as a DataFrame. If the first row is a header, it names the columns.
 
         Raises:
             PresageError: pandas is not installed.
@@ -162,7 +162,7 @@ class FormFields(list[FormField]):
 
 
 def _weight(field: FormField) -> tuple[bool, float]:
-    """Return a sort key for fields of one entity: whether it has a value, then its probability."""
+    """Return a sort key for an entity's fields: whether there is a value, then probability."""
     return bool(field.value), field.probability
 
 
@@ -182,7 +182,7 @@ class FormResult(records.FormResult):
 
     @property
     def fields(self) -> FormFields:
-        """The fields, as a list and as a mapping from entity to value and probability."""
+        """The fields, as a list and as a mapping from entity to field."""
         return FormFields(decode(item, FormField) for item in self._items("key-value"))
 
     @property

@@ -33,7 +33,7 @@ def verify(
         headers: the headers, with `webhook-id`, `webhook-timestamp` and `webhook-signature` in
             upper or lower case.
         secret: the secret of the webhook.
-        tolerance: seconds that the time of the request may differ from now.
+        tolerance: maximum difference between the time of the request and now, in seconds.
 
     Raises:
         SignatureError: the service did not send the request, or it is too old.

@@ -24,7 +24,7 @@ class AsyncBatch(records.Batch):
 
     @property
     def family(self) -> AsyncFamilyBase:
-        """The family of the batch."""
+        """The family, `language` or `vision`, that the batch belongs to."""
         found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
@@ -63,7 +63,8 @@ class AsyncBatch(records.Batch):
         """Download the result in bounded memory, and return its size in bytes.
 
         Args:
-            file: a path, which is replaced only after a complete download, or a seekable open file.
+            file: a path, or a seekable open file. An existing file at the path is replaced only
+                after a complete download.
             progress: whether to show a bar; None shows it on a terminal.
 
         Raises:
@@ -78,7 +79,7 @@ class AsyncBatch(records.Batch):
         return await save(transport, now.result_url, now.result_bytes or 0, file, progress)
 
     async def results(self) -> list[dict[str, Any]]:
-        """Download a JSON Lines result as a list, which must fit into memory."""
+        """Download a result in JSON Lines, and return it as a list, which must fit into memory."""
         if self.format != "jsonl":
             raise PresageError(f"The result of the batch {self.id} is {self.format}: save it.")
         stream = io.BytesIO()
@@ -91,7 +92,7 @@ class AsyncBatch(records.Batch):
 
 
 class AsyncBatchMaker:
-    """Base of the classes whose `create` methods send files and return batches."""
+    """Base of the classes with a `create` method that sends files and returns a batch."""
 
     def __init__(self, family: AsyncFamilyBase, name: str = "batches") -> None:
         self._family = family
@@ -117,7 +118,7 @@ class AsyncBatchMaker:
 
 
 class AsyncBatchList(AsyncBatchMaker):
-    """The calls for batches that both families, language and vision, have."""
+    """The calls for batches that exist in both families, language and vision."""
 
     async def get(self, batch_id: str) -> AsyncBatch:
         """Fetch the state of a batch and the URL of its result."""
@@ -165,12 +166,12 @@ class AsyncBatches(AsyncBatchList):
             num_results: maximum number of labels per prediction.
             name: name of the batch; by default the file's name.
             format: format of the result: `jsonl`, `csv` or `xlsx`.
-            partial: whether to predict only as many lines as the quota allows.
+            partial: whether to predict as many lines as the quota allows, if it does not allow all.
             progress: whether to show progress bars; None shows them on a terminal.
             reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads;
-                `columns="input"`, which puts all columns of the file before the answer in csv and
-                xlsx results; and `review_below`, the probability below which the column `review` of
-                such a result is `yes`.
+                `columns="input"`, which puts all columns of the file before the prediction in csv
+                and xlsx results; and `review_below`, the probability below which the column
+                `review` of such a result is `yes`.
 
         Raises:
             TypeError: an option is unknown.
@@ -201,18 +202,19 @@ class AsyncPictureBatches(AsyncBatchList):
         """Predict many images, or read many documents; one prediction is reserved per image.
 
         Args:
-            model_id: the model; `OCRModel` reads documents, which is not counted.
-            file: a zip archive or folder of images (for `OCRModel` also PDFs): a path, URL,
-                bytes or open file.
+            model_id: the model; `OCRModel` reads documents, which do not count as predictions.
+            file: a zip archive or folder of images (for `OCRModel` also PDFs): a path, URL, bytes
+                or open file.
             dataset_id: a dataset whose uploaded images are predicted, instead of a file.
             kind: `predict`, `detect` or `ocr`; by default the model's type decides.
             num_results: maximum number of labels per prediction.
             name: name of the batch; by default the file's name.
             format: format of the result: `jsonl`, `csv` or `xlsx`.
-            partial: whether to predict only as many images as the quota allows.
+            partial: whether to predict as many images as the quota allows, if it does not allow
+                all.
             progress: whether to show progress bars; None shows them on a terminal.
-            reading: options of `ocr`: task, form_type, form_template, layout, output,
-                link_tables, alphabet, pages, form_fields, page_furniture.
+            reading: options of `ocr`: task, form_type, form_template, layout, output, link_tables,
+                alphabet, pages, form_fields, page_furniture.
 
         Raises:
             TypeError: an option is unknown.

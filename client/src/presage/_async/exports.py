@@ -20,7 +20,7 @@ class AsyncExport(records.Export):
 
     @property
     def family(self) -> AsyncFamilyBase:
-        """The family of the exported dataset."""
+        """The family, `language` or `vision`, that the exported dataset belongs to."""
         found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
@@ -49,7 +49,8 @@ class AsyncExport(records.Export):
             await export.save("back.csv")
 
         Args:
-            file: a path, which is replaced only after a complete download, or a seekable open file.
+            file: a path, or a seekable open file. An existing file at the path is replaced only
+                after a complete download.
             progress: whether to show progress bars; None shows them on a terminal.
 
         Raises:
@@ -64,7 +65,7 @@ class AsyncModelExport(records.ModelExport):
 
     @property
     def family(self) -> AsyncFamilyBase:
-        """The family of the exported model."""
+        """The family, `language` or `vision`, that the exported model belongs to."""
         found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
@@ -88,7 +89,14 @@ class AsyncModelExport(records.ModelExport):
     ) -> int:
         """Wait for the file, download it in bounded memory, and return its size in bytes.
 
-        The arguments and errors are those of `AsyncExport.save`.
+        Args:
+            file: a path, or a seekable open file. An existing file at the path is replaced only
+                after a complete download.
+            progress: whether to show progress bars; None shows them on a terminal.
+
+        Raises:
+            JobFailedError: the export failed.
+            FileError: the file cannot be written.
         """
         return await _save(self, file, progress)
 
@@ -141,8 +149,9 @@ class AsyncModelExports:
 
         Args:
             model_id: id of the model.
-            version: number of a stored version; the served one if absent.
-            format: `bundle`, an archive for `presage-runtime`, or `onnx`, one graph.
+            version: number of a stored version; by default the served one.
+            format: `bundle`, an archive for `presage-runtime`, or `onnx`, an archive with one ONNX
+                graph.
         """
         fields = {"modelVersion": version, "format": format}
         request = Request("POST", f"{self._base}/{model_id}/exports", fields=fields)

@@ -52,7 +52,7 @@ _OCR_RESULTS: dict[str, type[OcrResult]] = {
 
 
 class AsyncFamily(AsyncFamilyBase[ResultT_co]):
-    """A family with the resources that both families have."""
+    """Base of the classes for language and vision, with the calls that both families have."""
 
     batches: AsyncBatchList
     rankings: AsyncRankings | AsyncPictureRankings
@@ -97,9 +97,9 @@ class AsyncLanguage(AsyncFamily[Prediction]):
             model_id: the model.
             document: the text.
             num_results: maximum number of labels to return.
-            explain: whether to return how much each word contributed.
-            model_version: number of a version; by default the served one.
-            sample_id: any text; the response repeats it.
+            explain: whether to return each word's contribution to the prediction.
+            model_version: number of a version of the model; by default the served one.
+            sample_id: any text, which the response repeats.
         """
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         fields["modelVersion"] = model_version
@@ -115,7 +115,7 @@ class AsyncLanguage(AsyncFamily[Prediction]):
         model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the sentiment of a text, as `intent` does; counts as one prediction."""
+        """Predict the sentiment of a text; arguments as in `intent`. Counts as one prediction."""
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         fields["modelVersion"] = model_version
         return await self._predict("sentiment", model_id, document, fields)
@@ -200,8 +200,8 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
             model_id: the model.
             picture: path, URL, bytes or open file.
             options: `num_results`, the maximum number of labels to return; `explain`, whether to
-                return how much each region contributed; `model_version`, the number of a version;
-                `sample_id`, any text, which the response repeats.
+                return each region's contribution to the prediction; `model_version`, the number of
+                a version of the model; `sample_id`, any text, which the response repeats.
         """
         fields = {"modelId": model_id, **api_fields(options, PictureOptions)}
         return await self._post_each("predict", picture, fields, Prediction)

@@ -22,11 +22,12 @@ class AsyncKeys:
     async def create(
         self, name: str, *, scope: str = "all", expires_at: datetime | str | None = None
     ) -> records.ApiKey:
-        """Create an API key, whose `secret` is returned only here.
+        """Create an API key. Its `secret` is returned only by this call.
 
         Args:
             name: 1 to 64 characters.
-            scope: `all`, or `predict` for single predictions, documents, metrics and usage.
+            scope: `all`, or `predict`, which allows only single predictions, documents, metrics and
+                usage.
             expires_at: when the key expires; a datetime without a time zone is local time. By
                 default never.
         """

@@ -43,7 +43,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
 
     @property
     def family(self) -> AsyncFamilyBase[ResultT_co]:
-        """The family of the model."""
+        """The family, `language` or `vision`, that the model belongs to."""
         found: AsyncFamilyBase[ResultT_co] = self.__dict__["family_of"]
         return found
 
@@ -97,8 +97,8 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
     ) -> ResultT_co | list[ResultT_co]:
         """Predict a sample or a list of samples, with the call for the model's type.
 
-        Samples are texts or images; each counts as one prediction. A batch predicts many samples
-        with one call.
+        Samples are texts or images; each counts as one prediction. To predict many samples with one
+        call, create a batch.
         """
         own, family = (self.model_id, self.model_type), self.family
         if isinstance(sample, (list, tuple)):
@@ -108,7 +108,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         return await family.predict_sample(*own, sample, num_results, explain)
 
     async def retrain(self, **options: Unpack[TrainOptions]) -> AsyncModel[ResultT_co]:
-        """Train again on the dataset; the model keeps its id, and meanwhile predicts as before."""
+        """Train again on the dataset. The model keeps its id, and predicts as before meanwhile."""
         return await AsyncModels(self.family).retrain(self.model_id, **options)
 
     async def adjust(
@@ -213,8 +213,8 @@ class AsyncModels(Generic[ResultT_co]):
             epochs: maximum number of passes over the examples.
             learning_rate: learning rate of the classifier head.
             algorithm: training algorithm, such as `multilingual-intent-ood`.
-            params: members of `trainParams`, in snake case, such as `profile="fast"`. `unlabelled`
-                is a dataset, its id, or a file of texts, which is sent first.
+            params: members of `trainParams`, in snake case, such as `profile="fast"`. The member
+                `unlabelled` accepts a dataset, its id, or a file of texts, which is sent first.
         """
         fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
@@ -254,8 +254,8 @@ class AsyncModels(Generic[ResultT_co]):
             file: texts with a column `label`, empty where it is not known, as CSV, TSV, XLSX or
                 JSON Lines: a path, URL, bytes or open file.
             dataset_id: a dataset whose uploaded texts are used, instead of a file.
-            out_of_domain_rate: fraction of in-scope texts to reject, for a model that rejects
-                out-of-scope texts.
+            out_of_domain_rate: fraction of in-scope texts that the model may reject; only for a
+                model that rejects out-of-scope texts.
             label_column: column of the labels: its name, or its position from 1.
             with_feedback: whether temperature and threshold are fitted on feedback examples too.
         """
@@ -295,7 +295,7 @@ class AsyncModels(Generic[ResultT_co]):
         return self._bound(await self._transport.record(request, AsyncModel))
 
     async def _unlabelled(self, texts: Any) -> object:
-        """Return the id of a dataset; for a file, send the file and return its path."""
+        """Return the id of a dataset; if a file is given instead, send it and return its path."""
         if isinstance(texts, records.Dataset):
             return texts.id
         is_id = isinstance(texts, int) or (isinstance(texts, str) and texts.isdecimal())
@@ -322,7 +322,7 @@ class AsyncModels(Generic[ResultT_co]):
 
         Args:
             dataset_id: id of the dataset.
-            name: only models of the account whose names contain this.
+            name: only models of the account whose names contain this text.
             status: only models of the account whose latest training is `QUEUED`, `RUNNING`,
                 `SUCCEEDED` or `FAILED`.
         """
@@ -334,13 +334,13 @@ class AsyncModels(Generic[ResultT_co]):
         )
 
     async def metrics(self, model_id: str, version: int | None = None) -> records.Metrics:
-        """Fetch the metrics of a model, or of one of its versions, on its test set."""
+        """Fetch the metrics of a model, or of one of its versions, measured on its test set."""
         query = {"modelVersion": version}
         request = Request("GET", f"{self._base}/models/{model_id}", query=query)
         return await self._transport.record(request, records.Metrics)
 
     async def card(self, model_id: str, version: int | None = None) -> records.Card:
-        """Fetch the card of a model, or of one of its versions: data, metrics and limits."""
+        """Fetch the card of a model, or of one of its versions, with data, metrics and limits."""
         query = {"modelVersion": version}
         request = Request("GET", f"{self._base}/models/{model_id}/card", query=query)
         return await self._transport.record(request, records.Card)
@@ -383,7 +383,7 @@ class AsyncModels(Generic[ResultT_co]):
         predicted: str | None = None,
         is_right: bool | None = None,
     ) -> AsyncPages[records.Evaluated]:
-        """List predictions of the dataset's examples by models not trained on them.
+        """List the dataset's examples, each with the prediction of a model trained without it.
 
         Example:
             async for one in model.evaluation(is_right=False):
@@ -393,7 +393,7 @@ class AsyncModels(Generic[ResultT_co]):
             model_id: a model of texts or images, not of object detection.
             expected: only examples of this label.
             predicted: only examples predicted as this label.
-            is_right: only correct, or only wrong, predictions.
+            is_right: True for only correct predictions, False for only wrong predictions.
         """
         query = {"expected": expected, "predicted": predicted, "isRight": is_right}
         request = Request("GET", f"{self._base}/models/{model_id}/evaluation", query=query)

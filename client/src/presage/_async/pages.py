@@ -15,7 +15,7 @@ T = TypeVar("T", bound=Record)
 
 
 class AsyncPages(Generic[T_co]):
-    """An iterable of all records of a list. Each iteration fetches the records again.
+    """An iterable of all records of a list. Each time you iterate, the records are fetched again.
 
     Example:
         async for model in client.language.models.list(status="SUCCEEDED"):
@@ -45,7 +45,7 @@ class AsyncPages(Generic[T_co]):
         return [item async for item in self]
 
     async def first(self) -> T_co | None:
-        """Return the first record, or None."""
+        """Return the first record; None if the list is empty."""
         async for item in self:
             return item
         return None

@@ -14,11 +14,11 @@ from presage.errors import JobFailedError
 
 
 class AsyncLearnedTemplate(records.LearnedTemplate):
-    """The record of a template that is learned from examples; `wait` returns the result."""
+    """The record of a form template that is learned from examples, with the method `wait`."""
 
     @property
     def family(self) -> AsyncFamilyBase:
-        """The family of the template."""
+        """The family `vision`, to which templates belong."""
         found: AsyncFamilyBase = self.__dict__["family_of"]
         return found
 
@@ -29,7 +29,7 @@ class AsyncLearnedTemplate(records.LearnedTemplate):
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> AsyncLearnedTemplate:
-        """Wait until the template is learned, and return it with `template` and `accuracy`.
+        """Wait until the template is learned; return a record with `template` and `accuracy`.
 
         Raises:
             JobFailedError: the documents cannot be read, or no value was found in them.

@@ -23,7 +23,7 @@ LARGEST_IN_CALL = 4_000_000
 
 @dataclass
 class Attached:
-    """A file in a call: sent as a form part, or named by its URL or path in a field."""
+    """A file in a call: sent as a part of the form, or named in a field by its URL or path."""
 
     fields: dict[str, Any]
     files: dict[str, Source]
@@ -36,12 +36,12 @@ class AsyncUploads:
         self._transport = transport
 
     async def create(self, name: str | None = None) -> records.Upload:
-        """Create an upload form; once the file is sent, pass the form's `path` to other calls."""
+        """Create an upload form. Send a file with it, then pass its `path` to other calls."""
         request = Request("POST", "/v2/uploads", fields={"name": name})
         return await self._transport.record(request, records.Upload)
 
     async def send(self, file: File, *, progress: bool | None = None) -> str:
-        """Send a file of up to 2 GB in bounded memory, and return its `path`.
+        """Send a file of up to 2 GB in bounded memory, and return the `path` for other calls.
 
         Raises:
             FileError: the file cannot be read, or is too large.

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""The client of one service as one account."""
+"""The client, which calls one service as one account."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
 
 class Presage:
-    """A client of one service as one account; close it, or use it in a `with` statement.
+    """A client that calls one service as one account. Close it, or use it as a context manager.
 
     Example:
         with Presage.from_env() as client:
@@ -62,12 +62,12 @@ class Presage:
     ) -> Presage:
         """Create a client from `PRESAGE_URL`, `PRESAGE_EMAIL` and `PRESAGE_KEY_FILE`.
 
-        `PRESAGE_TOKEN`, `PRESAGE_API_KEY` or `PRESAGE_API_KEY_FILE` replaces the last two. Missing
-        values come from the file that `presage login` wrote; `PRESAGE_PROFILE` selects one of its
-        profiles.
+        Instead of the email and key file, you can set `PRESAGE_TOKEN`, `PRESAGE_API_KEY` or
+        `PRESAGE_API_KEY_FILE`. Missing values come from the file that `presage login` wrote;
+        `PRESAGE_PROFILE` selects a profile in this file.
 
         Args:
-            profile: a profile of that file; if given, the environment variables are ignored.
+            profile: a profile in the login file; if given, the environment variables are ignored.
             http: options of httpx.
         """
         # Not by the constructor, which takes explicit credentials.
@@ -105,7 +105,7 @@ class Presage:
         return self.transport.record(request, records.Health)
 
     def deletion(self, deletion_id: str) -> records.Deletion:
-        """Fetch the state of a deletion."""
+        """Fetch the state of a deletion that runs in the background."""
         # Deletions of both families are found below each of them.
         request = Request("GET", f"/v2/language/deletion/{deletion_id}")
         return self.transport.record(request, records.Deletion)

@@ -27,7 +27,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
 
     @property
     def family(self) -> FamilyBase[ResultT_co]:
-        """The family of the dataset."""
+        """The family, `language` or `vision`, that the dataset belongs to."""
         found: FamilyBase[ResultT_co] = self.__dict__["family_of"]
         return found
 
@@ -90,7 +90,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
         return Models(self.family).list(self.id)
 
     def examples(self, *, source: str = "upload") -> Pages[records.Example]:
-        """List the examples; each page counts towards the monthly limit of such calls."""
+        """List the examples. Each page counts towards a monthly limit; pages of `browse` do not."""
         return Examples(self.family).list(self.id, source=source)
 
     def browse(
@@ -120,7 +120,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
-        """Correct examples, all or none; arguments as in `datasets.fix`."""
+        """Relabel or remove examples, all of them or none; arguments as in `datasets.fix`."""
         return Datasets(self.family).fix(
             self.id,
             *corrections,
@@ -170,10 +170,10 @@ class Datasets(Generic[ResultT_co]):
             name: name of the dataset; by default the file's name.
             language: language of the texts.
             wait: whether to wait until the upload has been processed.
-            keep_failed: whether the dataset of a failed upload remains; False needs `wait`.
+            keep_failed: whether the dataset of a failed upload remains; False requires `wait`.
             timeout: maximum wait, in seconds.
             progress: whether to show progress bars; None shows them on a terminal.
-            reading: how to read the file: the fields of the API, such as `label_column="Kind"`.
+            reading: options of the API for reading the file, such as `label_column="Kind"`.
 
         Raises:
             JobFailedError: the upload failed.
@@ -221,8 +221,8 @@ class Datasets(Generic[ResultT_co]):
     ) -> records.Validation:
         """Validate a file without storing anything; arguments as in `upload`.
 
-        `preview` also returns the first 20 rows, the sheets and the columns. A file sent with
-        `uploads.send` can be checked and then uploaded with the same path.
+        With `preview`, the result also has the first 20 rows, the sheets and the columns. You can
+        pass a path from `uploads.send` to this method and then to `upload`.
         """
         sent: dict[str, object] = {"type": type, "language": language, "preview": preview}
         sent |= api_fields(reading, ReadingOptions)
@@ -285,7 +285,7 @@ class Datasets(Generic[ResultT_co]):
 
         Args:
             is_global: whether to list the datasets that ship with the service.
-            name: only datasets whose names contain this.
+            name: only datasets whose names contain this text.
             status: only datasets with this status: `UPLOADING`, `SUCCEEDED`, `FAILED` or
                 `DELETION_PENDING`.
         """
@@ -343,7 +343,9 @@ class Datasets(Generic[ResultT_co]):
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
-        """Relabel or remove up to 10,000 examples, all or none, or apply a model's suggestions.
+        """Relabel or remove up to 10,000 examples, or apply a model's suggestions.
+
+        If one correction is invalid, none is applied.
 
         Example:
             first = data.browse(contains="parcel").first()
@@ -352,8 +354,8 @@ class Datasets(Generic[ResultT_co]):
         Args:
             dataset_id: id of the dataset.
             corrections: objects with `exampleId` and one of `label`, `labelId` and `remove`.
-            from_report_of: id of a model trained on the dataset, instead of corrections.
-            minimum_confidence: skip suggestions with less confidence; default 0.5.
+            from_report_of: id of a model whose suggestions are applied, instead of corrections.
+            minimum_confidence: lowest confidence of the suggestions to apply; default 0.5.
         """
         fields = {
             "corrections": [dict(item) for item in corrections] or None,
@@ -384,7 +386,7 @@ class Datasets(Generic[ResultT_co]):
 
 
 class Examples:
-    """The calls for examples. Lists count towards a monthly limit; `browse` does not."""
+    """The calls for examples. Pages of lists count towards a monthly limit; `browse` does not."""
 
     def __init__(self, family: FamilyBase) -> None:
         self._family = family
@@ -419,8 +421,8 @@ class Examples:
             dataset_id: id of the dataset.
             label_id: only examples of this label.
             source: `upload`, `feedback` or `all`.
-            suspects_of: id of a model: only examples whose labels its training flagged.
-            contains: only texts or file names that contain this.
+            suspects_of: id of a model; only examples whose labels its training flagged as suspect.
+            contains: only examples whose text or file name contains this.
         """
         query: dict[str, Any] = {"labelId": label_id, "source": source}
         query |= {"suspectsOf": suspects_of, "contains": contains}
@@ -486,7 +488,7 @@ class Feedback:
     def add(
         self, model_id: str, sample: File, expected_label: str, *, name: str | None = None
     ) -> records.Example:
-        """Add a text or image to the dataset of a model, with its correct label."""
+        """Add a text or image, with its correct label, to the dataset of a model."""
         fields = {"modelId": model_id, "expectedLabel": expected_label}
         return self._family.add_sample(f"{self._family.path}/feedback", sample, fields, name)
 

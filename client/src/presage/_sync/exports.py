@@ -21,7 +21,7 @@ class Export(records.Export):
 
     @property
     def family(self) -> FamilyBase:
-        """The family of the exported dataset."""
+        """The family, `language` or `vision`, that the exported dataset belongs to."""
         found: FamilyBase = self.__dict__["family_of"]
         return found
 
@@ -50,7 +50,8 @@ class Export(records.Export):
             export.save("back.csv")
 
         Args:
-            file: a path, which is replaced only after a complete download, or a seekable open file.
+            file: a path, or a seekable open file. An existing file at the path is replaced only
+                after a complete download.
             progress: whether to show progress bars; None shows them on a terminal.
 
         Raises:
@@ -65,7 +66,7 @@ class ModelExport(records.ModelExport):
 
     @property
     def family(self) -> FamilyBase:
-        """The family of the exported model."""
+        """The family, `language` or `vision`, that the exported model belongs to."""
         found: FamilyBase = self.__dict__["family_of"]
         return found
 
@@ -89,7 +90,14 @@ class ModelExport(records.ModelExport):
     ) -> int:
         """Wait for the file, download it in bounded memory, and return its size in bytes.
 
-        The arguments and errors are those of `Export.save`.
+        Args:
+            file: a path, or a seekable open file. An existing file at the path is replaced only
+                after a complete download.
+            progress: whether to show progress bars; None shows them on a terminal.
+
+        Raises:
+            JobFailedError: the export failed.
+            FileError: the file cannot be written.
         """
         return _save(self, file, progress)
 
@@ -142,8 +150,9 @@ class ModelExports:
 
         Args:
             model_id: id of the model.
-            version: number of a stored version; the served one if absent.
-            format: `bundle`, an archive for `presage-runtime`, or `onnx`, one graph.
+            version: number of a stored version; by default the served one.
+            format: `bundle`, an archive for `presage-runtime`, or `onnx`, an archive with one ONNX
+                graph.
         """
         fields = {"modelVersion": version, "format": format}
         request = Request("POST", f"{self._base}/{model_id}/exports", fields=fields)

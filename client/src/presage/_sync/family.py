@@ -14,7 +14,7 @@ from presage.results import ResultT_co
 
 
 class FamilyBase(ABC, Generic[ResultT_co]):
-    """One family of the API without its resources; a base class avoids circular imports."""
+    """Base of the families, without their resources; separate because of circular imports."""
 
     path = ""
     model_types = ""

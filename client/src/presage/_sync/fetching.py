@@ -28,7 +28,8 @@ def save(
         transport: provides the connections.
         url: URL of the file.
         size: expected size in bytes, for the progress bar.
-        file: a path, which is replaced only after a complete download, or a seekable open file.
+        file: a path, or a seekable open file. An existing file at the path is replaced only after a
+            complete download.
         progress: whether to show a progress bar; None shows it on a terminal.
 
     Raises:

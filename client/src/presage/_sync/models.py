@@ -44,7 +44,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
 
     @property
     def family(self) -> FamilyBase[ResultT_co]:
-        """The family of the model."""
+        """The family, `language` or `vision`, that the model belongs to."""
         found: FamilyBase[ResultT_co] = self.__dict__["family_of"]
         return found
 
@@ -98,8 +98,8 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
     ) -> ResultT_co | list[ResultT_co]:
         """Predict a sample or a list of samples, with the call for the model's type.
 
-        Samples are texts or images; each counts as one prediction. A batch predicts many samples
-        with one call.
+        Samples are texts or images; each counts as one prediction. To predict many samples with one
+        call, create a batch.
         """
         own, family = (self.model_id, self.model_type), self.family
         if isinstance(sample, (list, tuple)):
@@ -109,7 +109,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return family.predict_sample(*own, sample, num_results, explain)
 
     def retrain(self, **options: Unpack[TrainOptions]) -> Model[ResultT_co]:
-        """Train again on the dataset; the model keeps its id, and meanwhile predicts as before."""
+        """Train again on the dataset. The model keeps its id, and predicts as before meanwhile."""
         return Models(self.family).retrain(self.model_id, **options)
 
     def adjust(
@@ -214,8 +214,8 @@ class Models(Generic[ResultT_co]):
             epochs: maximum number of passes over the examples.
             learning_rate: learning rate of the classifier head.
             algorithm: training algorithm, such as `multilingual-intent-ood`.
-            params: members of `trainParams`, in snake case, such as `profile="fast"`. `unlabelled`
-                is a dataset, its id, or a file of texts, which is sent first.
+            params: members of `trainParams`, in snake case, such as `profile="fast"`. The member
+                `unlabelled` accepts a dataset, its id, or a file of texts, which is sent first.
         """
         fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
@@ -255,8 +255,8 @@ class Models(Generic[ResultT_co]):
             file: texts with a column `label`, empty where it is not known, as CSV, TSV, XLSX or
                 JSON Lines: a path, URL, bytes or open file.
             dataset_id: a dataset whose uploaded texts are used, instead of a file.
-            out_of_domain_rate: fraction of in-scope texts to reject, for a model that rejects
-                out-of-scope texts.
+            out_of_domain_rate: fraction of in-scope texts that the model may reject; only for a
+                model that rejects out-of-scope texts.
             label_column: column of the labels: its name, or its position from 1.
             with_feedback: whether temperature and threshold are fitted on feedback examples too.
         """
@@ -296,7 +296,7 @@ class Models(Generic[ResultT_co]):
         return self._bound(self._transport.record(request, Model))
 
     def _unlabelled(self, texts: Any) -> object:
-        """Return the id of a dataset; for a file, send the file and return its path."""
+        """Return the id of a dataset; if a file is given instead, send it and return its path."""
         if isinstance(texts, records.Dataset):
             return texts.id
         is_id = isinstance(texts, int) or (isinstance(texts, str) and texts.isdecimal())
@@ -323,7 +323,7 @@ class Models(Generic[ResultT_co]):
 
         Args:
             dataset_id: id of the dataset.
-            name: only models of the account whose names contain this.
+            name: only models of the account whose names contain this text.
             status: only models of the account whose latest training is `QUEUED`, `RUNNING`,
                 `SUCCEEDED` or `FAILED`.
         """
@@ -335,13 +335,13 @@ class Models(Generic[ResultT_co]):
         )
 
     def metrics(self, model_id: str, version: int | None = None) -> records.Metrics:
-        """Fetch the metrics of a model, or of one of its versions, on its test set."""
+        """Fetch the metrics of a model, or of one of its versions, measured on its test set."""
         query = {"modelVersion": version}
         request = Request("GET", f"{self._base}/models/{model_id}", query=query)
         return self._transport.record(request, records.Metrics)
 
     def card(self, model_id: str, version: int | None = None) -> records.Card:
-        """Fetch the card of a model, or of one of its versions: data, metrics and limits."""
+        """Fetch the card of a model, or of one of its versions, with data, metrics and limits."""
         query = {"modelVersion": version}
         request = Request("GET", f"{self._base}/models/{model_id}/card", query=query)
         return self._transport.record(request, records.Card)
@@ -384,7 +384,7 @@ class Models(Generic[ResultT_co]):
         predicted: str | None = None,
         is_right: bool | None = None,
     ) -> Pages[records.Evaluated]:
-        """List predictions of the dataset's examples by models not trained on them.
+        """List the dataset's examples, each with the prediction of a model trained without it.
 
         Example:
             for one in model.evaluation(is_right=False):
@@ -394,7 +394,7 @@ class Models(Generic[ResultT_co]):
             model_id: a model of texts or images, not of object detection.
             expected: only examples of this label.
             predicted: only examples predicted as this label.
-            is_right: only correct, or only wrong, predictions.
+            is_right: True for only correct predictions, False for only wrong predictions.
         """
         query = {"expected": expected, "predicted": predicted, "isRight": is_right}
         request = Request("GET", f"{self._base}/models/{model_id}/evaluation", query=query)

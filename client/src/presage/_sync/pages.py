@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Record)
 
 
 class Pages(Generic[T_co]):
-    """An iterable of all records of a list. Each iteration fetches the records again.
+    """An iterable of all records of a list. Each time you iterate, the records are fetched again.
 
     Example:
         for model in client.language.models.list(status="SUCCEEDED"):
@@ -46,7 +46,7 @@ class Pages(Generic[T_co]):
         return [item for item in self]
 
     def first(self) -> T_co | None:
-        """Return the first record, or None."""
+        """Return the first record; None if the list is empty."""
         for item in self:
             return item
         return None

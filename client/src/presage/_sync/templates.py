@@ -15,11 +15,11 @@ from presage.errors import JobFailedError
 
 
 class LearnedTemplate(records.LearnedTemplate):
-    """The record of a template that is learned from examples; `wait` returns the result."""
+    """The record of a form template that is learned from examples, with the method `wait`."""
 
     @property
     def family(self) -> FamilyBase:
-        """The family of the template."""
+        """The family `vision`, to which templates belong."""
         found: FamilyBase = self.__dict__["family_of"]
         return found
 
@@ -30,7 +30,7 @@ class LearnedTemplate(records.LearnedTemplate):
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> LearnedTemplate:
-        """Wait until the template is learned, and return it with `template` and `accuracy`.
+        """Wait until the template is learned; return a record with `template` and `accuracy`.
 
         Raises:
             JobFailedError: the documents cannot be read, or no value was found in them.

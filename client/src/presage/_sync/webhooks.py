@@ -21,7 +21,7 @@ class Webhooks:
     def create(
         self, url: str, events: Sequence[str], *, description: str | None = None
     ) -> records.Webhook:
-        """Create a webhook, whose `secret` is returned only here and by `rotate`.
+        """Create a webhook. Its `secret` is returned only by this call and by `rotate`.
 
         Args:
             url: an https URL on the public internet.
@@ -51,7 +51,7 @@ class Webhooks:
         description: str | None = None,
         enabled: bool | None = None,
     ) -> records.Webhook:
-        """Change a webhook. None keeps a value; `enabled=True` also ends a pause after failures."""
+        """Change a webhook. None leaves a value unchanged; `enabled=True` also ends a pause."""
         fields = {
             "url": url,
             "events": None if events is None else [*events],
@@ -62,7 +62,7 @@ class Webhooks:
         return self._transport.record(request, records.Webhook)
 
     def rotate(self, webhook_id: str) -> records.Webhook:
-        """Replace the secret; for 24 hours, events are signed with the old and the new secret."""
+        """Replace the secret of a webhook. For 24 hours, events are signed with both secrets."""
         request = Request("POST", f"{self._base}/{webhook_id}/rotate")
         return self._transport.record(request, records.Webhook)
 

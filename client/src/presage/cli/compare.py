@@ -25,7 +25,7 @@ SHOWN = 20
 
 @dataclass
 class Recorded:
-    """A recorded call of the old service with its prediction."""
+    """A call that was recorded with the old service, and its prediction."""
 
     line: int
     path: str
@@ -36,7 +36,7 @@ class Recorded:
 
 @dataclass
 class Outcome:
-    """The result of replaying a call."""
+    """The predictions of the old and the new service for one recorded call."""
 
     call: Recorded
     label: str | None

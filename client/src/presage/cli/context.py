@@ -1,4 +1,4 @@
-"""Shared by all commands: creates the client, and finds datasets and models."""
+"""Functions that all commands share: they create the client, and find datasets and models."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def families(service: Presage) -> tuple[Family, Family]:
 
 
 def find_dataset(service: Presage, dataset_id: int) -> Dataset:
-    """Return a dataset by its id, from the family that has the id."""
+    """Return a dataset by its id, which may belong to either family."""
     # An id does not show its family, so both are searched.
     language, vision = families(service)
     try:
@@ -53,13 +53,13 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 
 
 def find_model(service: Presage, model_id: str) -> Model:
-    """Return a model of either family by its id."""
+    """Return a model by its id, which may belong to either family."""
     # The API finds models of both families below each of them.
     return service.language.models.get(model_id)
 
 
 def family_of(service: Presage, model_type: str) -> Family:
-    """Return the family of a model type."""
+    """Return the family, language or vision, of a model type."""
     return service.language if model_type.startswith("text") else service.vision
 
 

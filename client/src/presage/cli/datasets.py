@@ -231,7 +231,7 @@ def upload(
     as_json: Json = False,
     **reading: Any,
 ) -> None:
-    """Upload a file or folder as a dataset, and wait until it is processed."""
+    """Upload a file or folder as a dataset, and wait until the upload is processed."""
     with client() as service:
         family, kind = _family_of(service, file, kind)
         dataset = family.datasets.upload(
@@ -253,7 +253,7 @@ def upload(
 
 
 def _family_of(service: Presage, file: str, kind: str | None) -> tuple[Family, str | None]:
-    """Return family and type. Without a type, archives and folders are images."""
+    """Return the family and the dataset type. Without a type, archives and folders are images."""
     if kind is None:
         is_folder = not is_address(file) and Path(file).is_dir()
         if file.lower().endswith(".zip") or is_folder:
@@ -271,7 +271,7 @@ def add(
     as_json: Json = False,
     **reading: Any,
 ) -> None:
-    """Add the examples of a file to a dataset, and wait until it is processed."""
+    """Add the examples of a file to a dataset, and wait until the file is processed."""
     with client() as service:
         found = find_dataset(service, dataset_id)
         dataset = found.add(file, progress=shows_progress(quiet), **reading)
@@ -351,7 +351,10 @@ def fix(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Relabel or remove examples, all or none, apply a model's suggestions, or replace boxes."""
+    """Relabel or remove examples, apply a model's suggestions, or replace the boxes of an image.
+
+    If one correction is invalid, none is applied.
+    """
     if boxes is not None:
         _fix_boxes(dataset_id, boxes, is_alone=not (report or move or remove), as_json=as_json)
         return
@@ -448,7 +451,7 @@ def delete(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete a dataset, or all whose upload failed. Models are not deleted."""
+    """Delete a dataset, or all datasets whose first upload failed. Models are not deleted."""
     if (dataset_id is None) != failed:
         raise typer.BadParameter("pass the id of a dataset, or --failed")
     with client() as service:

@@ -43,7 +43,7 @@ def _accuracy(figures: Mapping[str, Any]) -> float:
 
 
 def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
-    """Show a confusion matrix: rows are true labels, columns predicted ones."""
+    """Show a confusion matrix: each row is a true label, each column a predicted label."""
     labels, matrix = metrics.get("labels"), metrics.get("confusionMatrix")
     if matrices := metrics.get("confusionMatrices"):
         _show_label_counts(matrices)
@@ -78,7 +78,7 @@ def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
 
 
 def _show_label_counts(matrices: Mapping[str, Sequence[Sequence[int]]]) -> None:
-    """Show correct, missed and wrong predictions of each label of a multi-label model."""
+    """Show each label's numbers of correct, missed and wrong predictions (multi-label models)."""
     rows = [(label, there[1], there[0], absent[1]) for label, (absent, there) in matrices.items()]
     for line in table(("LABEL", "RIGHT", "MISSED", "WRONG"), rows):
         say(line)

@@ -180,7 +180,7 @@ def evaluation(
     ] = 100,
     as_json: Json = False,
 ) -> None:
-    """Show predictions of the dataset's examples by models not trained on them."""
+    """Show the dataset's examples, each with the prediction of a model trained without it."""
     with client() as service:
         pages = service.language.models.evaluation(
             model_id, expected=expected, predicted=predicted, is_right=False if wrong else None
@@ -229,7 +229,7 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
 
 
 def _note_lines(members: dict[str, Any]) -> list[str]:
-    """Return a line about labels that the training left out, and a line for each advice."""
+    """Return a line about labels that were not used in training, and a line for each advice."""
     left_out = members.get("skippedLabels") or []
     skipped = ", ".join(f"{one['name']} ({one['numExamples']})" for one in left_out)
     lines = [f"labels left out, with their examples: {skipped}"] if skipped else []

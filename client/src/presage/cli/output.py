@@ -33,7 +33,7 @@ def _write(text: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Convert records to JSON values, as the service sent them."""
+    """Convert records to the JSON values that the service sent."""
     if isinstance(value, Record):
         # Not the declared members, which may be fewer than the service sent.
         return value.raw

@@ -167,11 +167,11 @@ def ocr(
 
 
 def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:
-    """Yield the lines to print: the document's text if it was requested, or items and tables.
+    """Yield the lines to print: the whole text if it was requested, otherwise items and tables.
 
     Args:
         found: the result.
-        every: whether lines of business cards without contact data are included.
+        every: whether to include those lines of business cards that have no contact data.
     """
     whole = found.raw.get("document")
     if whole is not None:

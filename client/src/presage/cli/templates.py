@@ -55,7 +55,7 @@ def learn(
 
 
 def _lines(found: LearnedTemplate, output: Path | None) -> list[str]:
-    """Return the lines to print: accuracy by field, fields not found, the template or its file."""
+    """Return the lines to print: field accuracies, fields not found, the template or its path."""
     rows = [(each.entity, f"{each.right} of {each.of}") for each in found.per_field or ()]
     lines = table(("entity", "right when left out"), rows) if rows else []
     if found.accuracy is not None:

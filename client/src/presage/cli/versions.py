@@ -50,7 +50,7 @@ def adjust(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Adjust a text model to texts as users send them, without training it again."""
+    """Adjust a text model to the texts that users really send, without training it again."""
     with client() as service:
         model = find_model(service, model_id).adjust(
             file,

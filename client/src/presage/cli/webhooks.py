@@ -65,7 +65,7 @@ def send_test(webhook_id: HookId, as_json: Json = False) -> None:
 
 @app.command()
 def rotate(webhook_id: HookId, as_json: Json = False) -> None:
-    """Replace the secret; the old one also signs for 24 hours."""
+    """Replace the signing secret. For 24 hours, the old secret signs events too."""
     with client() as service:
         found = service.webhooks.rotate(webhook_id)
     show(found, [f"secret {found.secret}"], as_json=as_json)
