@@ -95,7 +95,7 @@ def multi_label_advice(
 def with_shift(
     advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
 ) -> list[dict[str, Any]]:
-    """Return the adjusted version's advice; add an entry if users word texts unlike the examples.
+    """Return an adjusted version's advice, with an entry if users' texts differ from the examples.
 
     Args:
         advice: advice on the version that was adjusted.

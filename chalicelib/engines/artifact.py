@@ -142,7 +142,7 @@ def add_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the arrays whose names begin with a prefix and a dot, with both removed."""
+    """Return the arrays whose names begin with a prefix and a dot, by the rest of their names."""
     start = f"{prefix}."
     return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
 

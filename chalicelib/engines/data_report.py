@@ -54,7 +54,7 @@ class LabelNames(NamedTuple):
             example_id: the example.
             digest: digest of the example, 32 hex digits.
             given: index of the example's label.
-            found: the finding about the example, whose `suggestion` is the index of a label.
+            found: the finding; its `suggestion` is the index of the label that probably applies.
         """
         return SuspectExample(
             example_id=example_id,

@@ -79,7 +79,7 @@ class JoinedGraph:
         return port.name
 
     def output(self, port: Port, value: str) -> None:
-        """Make a value of the graph an output."""
+        """Declare that a value is an output of the graph."""
         self.outputs.append(port)
         self._add_node("Identity", [value], [port.name])
 

@@ -85,7 +85,7 @@ def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
 
 
 def stretches(flags: Bools) -> tuple[Ints, Ints]:
-    """Return the first index of each run of True values, and the index after its last."""
+    """Return the first index of each run of True values, and the index after the run."""
     changes = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(np.int8)))
     return changes[::2], changes[1::2]
 

@@ -62,7 +62,7 @@ def reversed_quad(quad: Quad) -> Quad:
 
 
 def _turned_line(line: TextLine, turns: int, width: float, height: float) -> TextLine:
-    """Rotate a line by quarter turns; return no corners for a line that is then upright."""
+    """Rotate a line by quarter turns; `quad` of the result is None if the line is upright."""
     first, second, third, fourth = (
         _turned_point(point, turns, width, height) for point in line.corners
     )

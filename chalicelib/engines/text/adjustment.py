@@ -199,7 +199,7 @@ def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Double
     """Reduce the weight that a rejector gives to the distance from the linear boundary.
 
     Returns:
-        The new rejector, and the scores of the samples with it, float64, shape (4, n).
+        The new rejector, and its scores of the samples, float64, shape (4, n).
     """
     scale = rejector.scale
     deviations = (*scale.deviations[:2], scale.deviations[2] * _LINE_FACTOR)

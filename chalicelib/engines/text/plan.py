@@ -44,7 +44,7 @@ class FitPlan:
     scaling: Scaling
     duplicates: Duplicates
     background: BackgroundFolds | None = None
-    """Folds of background texts; None if nothing is rejected, or there are too few texts."""
+    """Folds of background texts; None if nothing is rejected, or there are too few of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return tag and start of the label at a text's end; None and the text's length without one."""
+    """Return tag and start of a label at the end of a text; without one, None and `len(text)`."""
     window = max(0, len(text) - settings.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
     names: list[str] = []
@@ -67,7 +67,7 @@ def tag_before(text: str) -> tuple[str | None, int]:
 
 
 def tag_after(text: str) -> tuple[str | None, int]:
-    """Return tag and end of the label at a text's beginning; None and 0 without one."""
+    """Return tag and end of a label at the beginning of a text; without one, None and 0."""
     match = _AFTER.match(text[: settings.LABEL_WINDOW])
     if match is None:
         return None, 0

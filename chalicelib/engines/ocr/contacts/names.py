@@ -75,7 +75,7 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Choose groups with high scores, no two with a common piece; also return the other groups."""
+    """Choose the groups with the highest scores that share no piece; also return the others."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors

@@ -118,7 +118,7 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
     weights: dict[str, float]
     """Weight of each of `INPUTS`."""
     empty: dict[Emptiness, float]
-    """For each kind of key without a found value: the fraction that really has none, 0 to 1."""
+    """Of the keys of each kind whose value was not found: the fraction that has none, 0 to 1."""
 
 
 @cache

@@ -109,7 +109,7 @@ def _holders(
     texts: Mapping[str, str],
     unmatched: UnmatchedText,
 ) -> dict[int, FormField]:
-    """Return the fields of names and addresses without captions, by index of the key."""
+    """Return, by index of the key, fields for names and addresses printed without captions."""
     numbers = {key.entity: number for number, key in enumerate(keys)}
     found = {}
     for entity, parts in find_holders(numbers.keys(), texts, unmatched.fragments).items():
@@ -134,7 +134,7 @@ def _crossed_fields(
     unmatched: UnmatchedText,
     shared: _FormPage,
 ) -> dict[int, FormField]:
-    """Return the fields of keys that are a row label plus a column header, by index of the key."""
+    """Return, by index of the key, fields for keys that join a row label and a column header."""
     used = {field.value_box for field in fields.values()}
     crossed = {}
     for number, key in enumerate(keys):

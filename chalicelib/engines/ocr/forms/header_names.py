@@ -144,7 +144,7 @@ def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
 
 
 def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
-    """Return the header cells of each row or column, by its number, the outermost cell first."""
+    """Return the header cells of each row or column, by its number; the outermost cell is first."""
     found: dict[int, list[Cell]] = {}
     for cell in cells:
         if cell.kind == kind and cell.text:
@@ -173,7 +173,7 @@ def _own(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _text(cells: Sequence[Cell]) -> str:
-    """Return the header text of a row or column, joined if the header has several rows."""
+    """Return the header text of a row or column: the joined texts of its cells."""
     return " ".join(dict.fromkeys(cell.text for cell in _own(cells)))
 
 

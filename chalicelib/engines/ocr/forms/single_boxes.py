@@ -255,7 +255,7 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 
 
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
-    """Return the position of each digit's box in the row, chosen from the positions `order`.
+    """Return, for each digit of `text`, the position of its box in the row, chosen from `order`.
 
     Boxes at the ends may have no digit, because ticks and stains look like digits. Return an empty
     sequence if the text contradicts the digits that are already `known`, by position.

@@ -42,7 +42,7 @@ def find_virtual_fields(
         check: called regularly; raises to stop.
 
     Returns:
-        The fields by index of the key, each with a different text; none if no text is left.
+        The fields by index of the key, without keys for which no unused text is left.
     """
     waiting: dict[str, list[int]] = {}
     for number, key in enumerate(keys):

@@ -131,7 +131,7 @@ class TemplateLearner:
         return sum(entity in self._examples[number].values for number in numbers)
 
     def _counts(self, keys: Mapping[str, TemplateKey], numbers: Sequence[int]) -> dict[str, int]:
-        """Return, by entity, the number of given examples in which its value is read correctly."""
+        """Return for each entity the number of the given examples whose value is read correctly."""
         counts = dict.fromkeys(keys, 0)
         for number in numbers:
             read, values = self._read(number, tuple(keys.values())), self._examples[number].values

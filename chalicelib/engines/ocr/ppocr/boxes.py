@@ -226,7 +226,7 @@ def smallest_rectangle(outline: Ints) -> Rectangle:
 
 
 def _upright(rectangle: Rectangle) -> Rectangle:
-    """Return the same rectangle, turned so that its text runs right, within 45 degrees."""
+    """Return the same rectangle with its direction to the right, within 45 degrees."""
     if abs(rectangle.dy) > abs(rectangle.dx):
         rectangle = rectangle.turned()
     return rectangle if rectangle.dx > 0 else rectangle.reversed()

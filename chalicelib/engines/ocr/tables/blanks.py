@@ -66,7 +66,7 @@ def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
 def _area(
     slot: Slot, rows: dict[int, Span], columns: dict[int, Span], text_height: float
 ) -> Rect | None:
-    """Return where a slot without text may contain text; None if its row or column has none."""
+    """Return where a slot without text may contain text; None if its row or column is empty."""
     tall = [rows[row] for row in slot.rows if row in rows]
     wide = [columns[column] for column in slot.columns if column in columns]
     if not tall or not wide:

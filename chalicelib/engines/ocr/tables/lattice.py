@@ -68,7 +68,7 @@ def _crossing(rulings: Rulings, slack: float) -> Bools:
 
 
 def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the rows and the columns of each connected group of crossings."""
+    """Yield the indexes of the horizontal and of the vertical lines of each connected group."""
     left = np.asarray(np.any(crossing, axis=1))
     while left.any():
         rows = np.zeros(crossing.shape[0], np.bool_)

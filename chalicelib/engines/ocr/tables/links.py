@@ -117,7 +117,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
-    """Return the rows of text that are not similar to one in `running`; numbers are ignored."""
+    """Return the rows of text that are similar to no row in `running`; numbers are ignored."""
     known = [_plain(row) for row in running]
     return [
         row

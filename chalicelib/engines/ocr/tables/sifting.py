@@ -144,7 +144,7 @@ def _filled_share(filled: FilledGrid) -> float:
 def _is_wrapped(rows: Sequence[Sequence[TextLine]], right: float) -> bool:
     """Return whether rows of text are one text that is wrapped before the x position `right`.
 
-    The first word of a next row would not have fitted into the row above. Single words and numbers
+    In most rows, the first word would not have fitted into the row above. Single words and numbers
     below each other are not a wrapped text.
     """
     wrapped = 0

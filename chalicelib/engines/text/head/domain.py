@@ -35,7 +35,7 @@ class Domain:
     anchors: Singles
     """Directions of training texts from the centre, in units of 1/512, float32, (anchors, dims)."""
     direction: Floats
-    """Normal of the boundary, from background to training texts, float, shape (dims,)."""
+    """Normal vector of the boundary, towards the training texts, float, shape (dims,)."""
     offset: float
     """Number to add to the product of a text's direction from the centre and `direction`."""
 

@@ -40,7 +40,7 @@ class Layout:
     labels: Ints
     """Label indexes, int, shape (rows,)."""
     order: Ints
-    """Index of the example of each row, without rows of phrases, int, shape (examples,)."""
+    """Index of the example in each row, int, shape (examples,); rows of label phrases have none."""
     ranges: tuple[RowRange, ...]
     """Ranges of rows that together cover the whole matrix."""
 

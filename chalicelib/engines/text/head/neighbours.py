@@ -56,7 +56,7 @@ class NearestTexts:
     anchors: Integers
     """Directions of training texts in units of 1/512, shape (anchors, dims), sorted by label."""
     ends: Ints
-    """Index after the last anchor of each label, int, shape (labels,)."""
+    """Index in `anchors` after the last text of each label, int, shape (labels,)."""
     weight: float
     """Logit increase for a cosine of 1."""
 

@@ -82,7 +82,7 @@ class WithheldScores(NamedTuple):
     clusters: Doubles
     """Scores of texts by models trained without similar texts (their cluster), float64, (n,)."""
     labels: Doubles
-    """Scores of texts by models trained without their whole label, float64, shape (m,)."""
+    """Scores of texts by models trained without any text of their label, float64, shape (m,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Rejection:
     """The rejectors of a model, or its energy thresholds if it has none."""
 
     rejectors: FittedRejectors | None = None
-    """The rejectors; None if there are no background texts, no rate, or no held-out examples."""
+    """The rejectors; None without background texts, a rejection rate, or held-out examples."""
     threshold: float = float("-inf")
     """Energy (log-sum-exp of the logits) below which a text is rejected; -infinity for none."""
     metric_threshold: float = float("-inf")

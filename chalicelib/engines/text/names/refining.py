@@ -54,7 +54,7 @@ def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
 
     Returns:
         The products, shape (examples, labels), and which examples measure the accuracy, bool, shape
-        (examples,). The only example of a label does not: without it, the label has only its name.
+        (examples,). A label's only example does not count: without it, only the name is left.
     """
     order = np.argsort(given.labels, kind="stable")
     firsts = np.searchsorted(given.labels[order], given.labels[order])

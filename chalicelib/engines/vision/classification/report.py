@@ -124,7 +124,10 @@ class ImageFolds:
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Return the temperature fitted to the folds; smoothed, because few errors make it extreme."""
+    """Return the temperature, fitted to the folds with smoothed targets.
+
+    Without smoothing, it would be extreme if there are few errors.
+    """
     # Rule of succession: after n correct predictions, the next is wrong with probability 1 / (n +
     # 2).
     smoothing = 1.0 / (len(folds.truth) + 2)

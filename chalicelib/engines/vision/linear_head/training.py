@@ -152,12 +152,12 @@ class LinearHeadTraining(ABC):
         """Return the learning curve record of an epoch."""
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return tasks that fit heads with each possible penalty; empty if there is only one."""
+        """Return the tasks that compare the possible penalties; empty if there is only one."""
         del split
         return []
 
     def choose(self, tasks: list[HeadTask]) -> int:
-        """Return the index of the best penalty, given the tasks of `choices`, all finished."""
+        """Return the index of the best penalty, given the finished tasks of `choices`."""
         del tasks
         return 0
 

@@ -77,8 +77,8 @@ def find_keys(
         check: called regularly; raises to stop.
 
     Returns:
-        The found keys. If several keys of the template have the same texts, each is found with the
-        index of the first of them.
+        The found keys. If several keys of the template have the same texts, `number` is the index
+        of the first of these keys.
     """
     alike = keys_alike(keys)
     every = search_keys(list(alike), segments, check)

@@ -73,7 +73,7 @@ def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
-    """Return for each rectangle whether its x interval overlaps that of a key or begins in it."""
+    """Return for each rectangle whether it is in the column of a key, exactly or indented."""
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
     is_indented = (rects[:, 0] >= rect.min_x) & (
@@ -379,7 +379,7 @@ class Neighbourhood:
         return block
 
     def _first_inside(self, inside: Bools, key: FoundKey) -> int:
-        """Return the index of the text in a box that is nearest to its key."""
+        """Return the index of the text nearest to a key, among the texts `inside` its box."""
         left, top = self._rects[:, 0] - key.rect.min_x, self._rects[:, 1] - key.rect.max_y
         return int(np.where(inside, top + np.abs(left) / settings.WIDE_BOX_TIMES, np.inf).argmin())
 
@@ -405,7 +405,7 @@ class Neighbourhood:
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, fragment: int) -> bool:
-        """Return whether the text next to a key is a caption, because numbers are below both."""
+        """Return whether the text next to a key is a caption, as numbers below both texts show."""
         return not self._has_digit[fragment] and all(
             (below_gaps(self._rects, rect, rect.height) < settings.LINE_GAP_HEIGHTS)[
                 self._has_digit

@@ -307,7 +307,7 @@ class Continuation:
         ) and last.rect.max_x > settings.FULL_LINE_SHARE * self._right_edge
 
     def _between(self, low: float, high: float) -> list[int]:
-        """Return the indexes of the texts whose upper edges are between two heights of the page."""
+        """Return the indexes of the texts whose upper edges are between `low` and `high`."""
         return self._by_top[bisect_left(self._tops, low) : bisect_right(self._tops, high)]
 
     def _level_labels(self, rect: Rect) -> list[Rect]:

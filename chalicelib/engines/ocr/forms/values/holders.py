@@ -77,7 +77,7 @@ def _find_blocks(fragments: Sequence[FormFragment]) -> list[HolderBlock]:
 
 
 def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
-    """Return the address that ends with the given line, a town, and the name above it."""
+    """Return the address whose last line is the segment `town`, with the name above it."""
     lines = [segments[town]]
     for segment in reversed(segments[:town]):
         if _is_next(segment, lines[0]):

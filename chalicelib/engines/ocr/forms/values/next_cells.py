@@ -2,9 +2,9 @@
 
 On most forms, a box with only a caption is empty, and the box next to it is another field. A
 caption's value is therefore expected in the next cell only under three conditions. Several
-captions are in one row or column. Each of their cells has only the caption. The cells below or to
-the right have only texts, without a key in the same row or column. At least half of the texts must
-have digits, unless the cells below are taller than the cells of the captions.
+captions are in one row or column. Each of their cells has only the caption. The cells below, or to
+the right, contain texts but no captions. At least half of the texts must have digits, unless the
+cells below are taller than the cells of the captions.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def ruled_regions(
 
 
 def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Ruling]]:
-    """Group ruled lines whose ends are at the same x; groups have two or more, sorted downwards."""
+    """Return groups of two or more ruled lines whose ends are at the same x, from the top."""
     groups: list[list[Ruling]] = []
     for rule in rulings:
         for group in groups:

@@ -76,7 +76,7 @@ def rescored(scores: Doubles, crops: Doubles) -> Doubles:
 
     Args:
         scores: scores of the dense head, 0 to 1, float64, shape (boxes, labels).
-        crops: probabilities of the crop, float64, same shape.
+        crops: probabilities of the labels for each box's crop, float64, same shape.
     """
     # The score that there is any object is that of its best label.
     thing = scores.max(axis=1, keepdims=True)

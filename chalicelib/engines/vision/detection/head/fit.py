@@ -180,10 +180,8 @@ class DenseFit:
     ) -> float:
         """Compute the loss and the gradient of one view; return the loss.
 
-        The gradient is written to the buffer of a thread.
-
         Args:
-            slot: number of the buffer.
+            slot: index of the buffer that receives the gradient.
             item: the view.
             targets: cells that must predict objects.
             positives: number of cells in the whole batch that must predict objects; divisor of the

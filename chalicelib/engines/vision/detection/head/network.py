@@ -232,7 +232,7 @@ class TrainingWorkspace(Workspace):
         self._layers[layer].forward(values, kernel, out)
 
     def _masked(self, activations: Floats) -> Floats:
-        """Return the gradient before a ReLU: zero where its output is zero, (positions, width)."""
+        """Return the gradient with respect to a ReLU's input: zero where its output is zero."""
         inside = self._grid.inside(self._gradient)
         np.multiply(self._grid.inside(self._back), self._grid.inside(activations) > 0.0, out=inside)
         return inside

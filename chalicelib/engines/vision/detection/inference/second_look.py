@@ -102,7 +102,7 @@ def answer(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> DetectedObjects:
-    """Return the objects of an image; classify their crops again if there is a head for it."""
+    """Return the objects of an image; classify their crops again if a head is given."""
     if head is not None:
         candidates = second_look(candidates, head, backbones, open_picture)
     return select_objects(candidates, rules)

@@ -71,7 +71,10 @@ def propose(backbones: BackbonePool, image: Picture) -> Proposals:
 
 
 def _boxes(logits: Singles, cells: int) -> Doubles:
-    """Convert the detector's outputs, bins of distances, to boxes in pixels of the view."""
+    """Convert the detector's outputs to boxes in pixels of the view.
+
+    For each side of a box, the outputs are logits of its binned distance from the cell.
+    """
     shares = np.exp(logits.reshape(len(logits), 4, _BINS).astype(np.float64))
     distances = shares @ np.arange(_BINS) / shares.sum(axis=2)
     points = np.tile(centres(cells), 2)

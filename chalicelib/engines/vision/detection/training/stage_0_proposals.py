@@ -1,4 +1,4 @@
-"""Fits heads that label proposed boxes: one to all images, and for each fold one to the rest."""
+"""Fits heads that label proposed boxes: one to all images, and one without each fold."""
 
 from __future__ import annotations
 
