@@ -36,7 +36,7 @@ class LabelQuality(NamedTuple):
 
     names: Sequence[str]
     counts: Ints
-    """Examples of every label, int, shape (labels,)."""
+    """Number of examples of every label, int, shape (labels,)."""
     quality: Doubles
     """Accuracy or average precision of every label, float64, shape (labels,)."""
     weights: Doubles

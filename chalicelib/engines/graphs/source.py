@@ -25,7 +25,7 @@ _SIZE_NAMES = (2, 1, 2, 1, 2)
 
 
 class SourceNode:
-    """A node of the graph."""
+    """A node of an ONNX graph."""
 
     def __init__(self, message: memoryview) -> None:
         self.inputs: list[str] = []

@@ -184,7 +184,7 @@ class VisionTraining(Protocol):
 
 
 class TrainedVision(Protocol):
-    """A model that predicts."""
+    """A trained image model, which predicts."""
 
     @property
     def type(self) -> str:

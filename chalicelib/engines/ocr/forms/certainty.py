@@ -100,7 +100,7 @@ class Emptiness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EmptyEvidence:
-    """The facts about a key without a value."""
+    """The facts from which the probability is computed that a key really has no value."""
 
     emptiness: Emptiness
     legibility: float

@@ -58,7 +58,7 @@ def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
-    """Put each piece into the slot whose index is given for it."""
+    """Put each piece into a slot; `numbers` has the index of the slot for each piece."""
     texts: list[list[TextLine]] = [[] for _ in grid.slots]
     for piece, number in zip(pieces, numbers, strict=True):
         texts[number].append(piece)
@@ -66,7 +66,7 @@ def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int])
 
 
 def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
-    """Return the index of the slot for each piece."""
+    """Return, for each piece, the index of the slot that it overlaps most, or of the nearest."""
     slots = np.array(
         [(s.box.min_x, s.box.min_y, s.box.max_x, s.box.max_y) for s in grid.slots], np.float64
     )

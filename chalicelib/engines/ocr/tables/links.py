@@ -148,7 +148,7 @@ def _repeated_rows(known: Table, table: Table) -> int:
 
 
 def _texts(table: Table, rows: int) -> list[str]:
-    """Return the cell texts of the first rows."""
+    """Return the texts of the cells in the first `rows` rows."""
     return [
         _BLANKS.sub("", cell.text.casefold())
         for cell in table.cells

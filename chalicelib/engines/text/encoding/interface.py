@@ -17,7 +17,7 @@ class EncoderFacts:
     name: str
     """Short name: `bge`, `use`, `minilm`, `mpnet`, `e5` or `words`; also the name of its folder."""
     title: str
-    """Name under which its authors published it."""
+    """Name under which the authors of the encoder published it."""
     sha256: str
     """SHA-256 of the SHA-256 digests of all files that affect the vectors."""
     licence: str

@@ -46,7 +46,7 @@ class BackboneFacts:
     name: str
     """Short name of the backbone."""
     title: str
-    """Name given by its authors."""
+    """Name that the authors gave to the network."""
     sha256: str
     """SHA-256 of the backbone's model file, 64 hex digits."""
     licence: str

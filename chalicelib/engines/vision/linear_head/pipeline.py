@@ -156,7 +156,7 @@ class HeadPipeline:
 
     @property
     def fit(self) -> LinearFit:
-        """The fit of the head; it must have begun."""
+        """The fit of the head; raises RuntimeError if it has not begun."""
         if self._fit is None:
             raise RuntimeError("The fit of this task has not begun.")
         return self._fit

@@ -39,7 +39,7 @@ class _Pair:
     value: int
     """Index of the first fragment in the next cell."""
     cell: Rect
-    """The next cell."""
+    """Cell of the value, next to the caption's cell."""
 
 
 def values_in_next_cells(

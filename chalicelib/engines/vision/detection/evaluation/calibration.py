@@ -37,7 +37,7 @@ class Calibration:
     slope: float = 1.0
     """Factor of the score's logit, above 0."""
     offset: float = 0.0
-    """Offset added after the multiplication."""
+    """Number to add to the multiplied logit."""
 
     def apply(self, scores: Doubles) -> Doubles:
         """Convert scores to probabilities, in the same order; float64, any shape."""

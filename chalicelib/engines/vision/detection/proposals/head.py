@@ -75,7 +75,7 @@ class ProposalSums:
 
     @classmethod
     def empty(cls, labels: int) -> ProposalSums:
-        """Return the sums over no images."""
+        """Return sums of zero, to which no image has been added."""
         size = VALUES + 1
         return cls(np.zeros((size, size)), np.zeros((size, labels)), np.zeros((CLASSES, labels)))
 
