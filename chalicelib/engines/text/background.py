@@ -1,7 +1,7 @@
 """Out-of-domain example texts that ship with Presage.
 
 The texts were written for this project: questions, chat, commands, news, reviews. If a model may
-return `[]`, its training uses them to find the limits of its domain
+return `[]`, its training uses these texts to find the limits of the model's domain
 (chalicelib/engines/text/head/domain.py).
 """
 

@@ -43,7 +43,7 @@ class Benefit:
     after: float
     """Out-of-fold log-loss with the additional encoders."""
     gain: float
-    """Lower end of the 95 % interval of the gain in accuracy, from pairs of predictions."""
+    """Lower end of the 95 % interval of the accuracy gain, from paired predictions."""
     worth: float
     """Relative decrease of the log-loss that is enough to use the additional encoders."""
 

@@ -148,7 +148,7 @@ def _usual_height(blocks: Sequence[WrittenBlock]) -> float:
 
 
 def _levels_of_sizes(blocks: Sequence[WrittenBlock]) -> dict[int, int]:
-    """Return the heading level of each letter size above that of most text."""
+    """Return the heading level of each letter size that is larger than the usual size."""
     least = _HEADING * _usual_height(blocks)
     levels: dict[int, int] = {}
     level, largest = 0, 0.0

@@ -33,9 +33,9 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
     Returns:
         The natural logarithm of the probability of each allowed character, for each position. Also
-        a penalty for rows of another length: how much the log probability of the best text of any
-        length exceeds that of all texts of this length, per position. None if there are fewer
-        steps than positions.
+        a penalty for rows of another length: the log probability of the best text of any length
+        minus that of all allowed texts of this length, divided by the number of positions. None
+        if no allowed text of this length is possible.
     """
     if len(steps) < len(allowed):
         return None

@@ -184,7 +184,7 @@ def _touch(first: Ruling, second: Ruling) -> bool:
 
 
 def _union(first: Ruling, second: Ruling) -> Ruling:
-    """Return the line that covers two lines; its middle is between their outermost edges."""
+    """Return the line that covers two lines, centred between their outermost edges."""
     top = min(first.position - first.thickness / 2, second.position - second.thickness / 2)
     bottom = max(first.position + first.thickness / 2, second.position + second.thickness / 2)
     return Ruling(

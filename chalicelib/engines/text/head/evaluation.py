@@ -32,7 +32,7 @@ class SplitEvaluator:
     label_names: Sequence[str]
     """Label names, in the dataset's order."""
     training: Sequence[ExampleBatch]
-    """Training part of the split, without rows of label phrases."""
+    """Training part of the split, without rows of label names."""
     held: Sequence[ExampleBatch]
     """Held-out part of the split."""
     temperature: float

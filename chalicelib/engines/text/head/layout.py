@@ -1,7 +1,8 @@
 """Sorts a feature matrix so that the training rows of every fold are a few ranges of rows.
 
 Folds can then use views instead of copies. Rows are sorted by part of the split (training or
-held-out), then by fold. Rows of label phrases are last; every head is trained on them.
+held-out), then by fold. If label names are used as examples, their rows are last; every head is
+trained on them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RowRange(NamedTuple):
-    """A range of rows of the sorted matrix, all of the same part of the split and the same fold."""
+    """A range of rows of the sorted matrix with the same part of the split and the same fold."""
 
     start: int
     stop: int
@@ -40,7 +41,7 @@ class Layout:
     labels: Ints
     """Label indexes, int, shape (rows,)."""
     order: Ints
-    """Index of the example in each row, int, shape (examples,); rows of label phrases have none."""
+    """Index of the example in each row, int, shape (examples,); rows of label names have none."""
     ranges: tuple[RowRange, ...]
     """Ranges of rows that together cover the whole matrix."""
 
@@ -83,9 +84,9 @@ class HeldOutFold:
     """A fold that is held out, and the rows on which its head is trained."""
 
     training: Sequence[ExampleBatch]
-    """Rows to train on, with label phrases."""
+    """Rows to train on, including those of label names."""
     texts: Sequence[ExampleBatch]
-    """Rows to train on, without label phrases."""
+    """Rows to train on, without those of label names."""
     held: Sequence[ExampleBatch]
     """Rows of the held-out fold, which the head predicts."""
     background: Floats | None
@@ -146,7 +147,7 @@ def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, .
     Args:
         held: whether each row is held out, in sorted order, bool, shape (examples,).
         folds: fold of every row in sorted order, int, shape (examples,).
-        phrases: number of rows of label phrases at the end.
+        phrases: number of rows of label names at the end.
     """
     keys = np.stack([held.astype(np.int64), folds])
     cuts = np.flatnonzero((np.diff(keys, axis=1) != 0).any(axis=0)) + 1

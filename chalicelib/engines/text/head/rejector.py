@@ -45,7 +45,7 @@ class Rejector:
     threshold: float
     """Score below which a text is rejected."""
     samples: Singles | None = None
-    """Scaled signals of n sample texts of each of four kinds, float32, shape (4, n, 3).
+    """Scaled signals of sample texts of four kinds, n texts of each, float32, shape (4, n, 3).
 
     Each text was scored by a head that was not trained on it. The kinds are, in this order:
     (1) training texts; (2) training texts, scored by a head trained without similar texts;

@@ -158,7 +158,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return int(np.flatnonzero(gaps.mean(axis=1) <= errors)[-1])
 
     def choice_scores(self, choice: int) -> tuple[Floats, Floats]:
-        """Return the out-of-fold logits of one penalty of `tried`, and the true labels.
+        """Return the out-of-fold logits of the heads with one penalty, and the true labels.
 
         Args:
             choice: index of the penalty in `tried`.

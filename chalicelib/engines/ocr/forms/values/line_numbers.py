@@ -77,7 +77,7 @@ class NumberedLines:
         }
 
     def _is_repeated(self, second: LineNumber) -> bool:
-        """Return whether a number, or only its letter, is also further left in its line."""
+        """Return whether a line number, or only its letter, is also further left in the line."""
         same = [
             each.rect.min_x
             for each in self._firsts.level(second.rect)
