@@ -47,7 +47,7 @@ class _Headers:
         return self._seen[key]
 
     def _search(self, key: str) -> _Match | None:
-        """Return the header cell whose text is most similar to a folded text, if any is similar."""
+        """Return the header cell whose text is most similar to a normalised text, or None."""
         best: _Match | None = None
         for header, variations in self._folded:
             score = max((similarity(each, key) for each in variations), default=0.0)

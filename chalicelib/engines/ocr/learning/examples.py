@@ -70,7 +70,7 @@ class LearningExample:
     """All words of the pages, normalised, for searching captions."""
 
     def has(self, folded: str) -> bool:
-        """Return whether the pages contain some words, normalised like those of `words`."""
+        """Return whether the pages contain the words `folded`, normalised like `words`."""
         return folded in self.words
 
 

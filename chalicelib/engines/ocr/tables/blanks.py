@@ -79,12 +79,12 @@ def _area(
 
 
 def _ends_before(extents: dict[int, Span], lane: int, start: float) -> Iterable[float]:
-    """Yield where the text of columns left of column `lane` ends, if left of x = `start`."""
+    """Yield where the text of each column left of `lane` ends, if that is left of `start`."""
     return (end for other, (_, end) in extents.items() if other < lane and end < start)
 
 
 def _starts_behind(extents: dict[int, Span], lane: int, end: float) -> Iterable[float]:
-    """Yield where the text of columns right of column `lane` begins, if right of x = `end`."""
+    """Yield where the text of each column right of `lane` begins, if that is right of `end`."""
     return (start for other, (start, _) in extents.items() if other > lane and start > end)
 
 

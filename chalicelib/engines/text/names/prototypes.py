@@ -104,8 +104,9 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 def _examples_worth(length: float, within: float, between: float) -> float:
     """Return how many examples a name is worth, clipped to limits.
 
-    It is the variance within labels divided by the variance `between` means and names, times
-    `length`: the length of the means relative to that of the names.
+    The number is `length` times `within` divided by `between`. `length` is the length of the
+    labels' means, relative to the names. `within` is the variance of examples of one label.
+    `between` is the variance of the means around the names.
     """
     found = length * max(within, _SMALLEST) / max(between, _SMALLEST)
     return min(max(found, _LEAST_EXAMPLES), _MOST_EXAMPLES)
@@ -120,7 +121,7 @@ def _centred(vectors: Doubles) -> Doubles:
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
-    """Return the vector by which unlabelled texts move each label's sum, shape (labels, dims)."""
+    """Return the vectors to add to the labels' `sums` for unlabelled texts, (labels, dims)."""
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull

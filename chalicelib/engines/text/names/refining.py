@@ -33,7 +33,7 @@ _FOLDS = 5
 
 
 def fit_weights(given: LabelledVectors) -> Doubles:
-    """Fit the weights of the labels, shape (labels, dims); they are not scaled to length 1."""
+    """Fit the weights of the labels, (labels, dims); without examples, return the prototypes."""
     prototypes = fit_prototypes(given)
     if not len(given.labels):
         return prototypes

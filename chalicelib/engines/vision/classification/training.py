@@ -67,7 +67,9 @@ class SoftmaxHeadSpec:
         return fit_whitening(raw, self._labels[places])
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return the initial weights: the mean direction of each label, float64, (1281, labels).
+        """Return the initial weights: each label's mean feature vector, float64, (1281, labels).
+
+        Each mean is scaled to the length START_LENGTH; the last row, the biases, is zero.
 
         Args:
             table: whitened features.

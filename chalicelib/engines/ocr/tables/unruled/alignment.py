@@ -158,7 +158,7 @@ def _continues(
 
 
 def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) -> None:
-    """Add a slot for columns `first` to `last` in place, merged with the slots it overlaps."""
+    """Add a slot for columns `first` to `last` to `slots`, merged with the slots it overlaps."""
     touching = [
         slot for slot in slots.values() if slot.column <= last and slot.columns.stop > first
     ]
