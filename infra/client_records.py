@@ -63,7 +63,10 @@ def _default(item: msgspec.structs.FieldInfo, hints: dict[str, Any]) -> str:
 
 
 def _type(kind: Any) -> str:
-    """Return a type as source text; optional members accept None, and constants become `str`."""
+    """Return the source text of a type in the client.
+
+    The type of a member that answers may lack also accepts None. A `Literal` becomes `str`.
+    """
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         return _union(parts)

@@ -83,7 +83,7 @@ class ApiCaller:
 
     account: Account
     model: ServedModel | None = None
-    """The model that the call names; None if its row was not read, or the account has no such
-    model."""
+    """The model that the call names; None if the account has no such model, or if the model was
+    not looked up."""
     key: ApiKey | None = None
     """The API key of the call; None for an access token."""

@@ -114,8 +114,8 @@ class _Drawn:
     def is_due(self, now: float) -> bool:
         """Return whether this process must take calls from the shared bucket again.
 
-        It must if this process has used all calls that it took, or if a nearly empty bucket may
-        have gained calls since then.
+        It must take calls again once it has used all calls that it took, at the latest after
+        BURST_SECONDS. If the bucket was nearly empty, it must do so after SCARCE_SECONDS.
         """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:

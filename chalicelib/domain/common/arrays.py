@@ -1,4 +1,4 @@
-"""Types of arrays by element type. The shapes are in the docstrings of functions."""
+"""Names for the types of numpy arrays. Docstrings of functions describe the shapes."""
 
 from __future__ import annotations
 

@@ -24,4 +24,4 @@ FindUnsaved = Callable[[], Unsaved | None]
 
 
 def all_is_saved() -> None:
-    """Return None: nothing is unsaved, because the storage saves each write before accepting it."""
+    """Return None: everything is saved, because the storage saves a write before accepting it."""

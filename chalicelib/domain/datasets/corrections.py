@@ -67,8 +67,8 @@ class CorrectionResult:
     mark: str | None = None
     """Id of the call that made the correction; None for a call without idempotency key."""
     examples: tuple[Example, ...] = ()
-    """The changed examples in their new state. Of examples that became equal, only the remaining
-    one."""
+    """The changed examples in their new state. If several became equal, only the one that remains
+    is listed."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Traces:
     """Stored data that a correction replaced. It is deleted once no reader needs it."""
 
     chunks: list[tuple[str, int]] = field(default_factory=list)
-    """Partition key and number of each replaced row: a chunk of examples, or a list of chunks."""
+    """Partition key and number of each replaced row, which has a chunk or a chunk layout."""
     gone: list[int] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
     """Ids of examples whose text was replaced."""

@@ -23,8 +23,8 @@ class PreviewRow:
     cells: tuple[str, ...]
     """Cells of the row from left to right.
 
-    These are the values of a JSON object in the order of the columns; or the folders in the path of
-    an image, and its file name.
+    For a JSON object, the cells are its values in the order of the columns. For an image, they are
+    the folders in its path, and its file name.
     """
     text: str | None = None
     """The text of the example, or the path of the image; None if it cannot be read."""
@@ -35,7 +35,7 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class ColumnRank:
-    """Two ranks of a column, 1 for the best: as the text column, and as the label column."""
+    """The ranks of a column as text column and as label column. Rank 1 is the best column."""
 
     text: int
     label: int

@@ -188,7 +188,7 @@ def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
 def warn_of_counts(
     kept_by_label: Mapping[str, int], duplicates: int, *, is_text: bool
 ) -> list[UploadWarning]:
-    """Return warnings if many examples are duplicates, or nearly every one has its own label."""
+    """Return warnings if there are many duplicates, or more than half as many labels as texts."""
     warnings = []
     kept = sum(kept_by_label.values())
     if duplicates >= _FEWEST_DUPLICATES and duplicates * 10 >= kept + duplicates:
@@ -263,7 +263,10 @@ def warn_of_cut_lines(lines: OddBoxes) -> list[UploadWarning]:
 
 
 def warn_of_guessed_corners(count: int) -> list[UploadWarning]:
-    """Return a warning about boxes that may be two corners, or a corner and a size."""
+    """Return a warning about boxes whose four numbers may mean two corners, or a corner and a size.
+
+    `count` is the number of these boxes. Their numbers were read as two corners.
+    """
     message = (
         f"{count:,} boxes have no names for their numbers, which were read as xmin, ymin, xmax and "
         "ymax. They also fit as x, y, width and height. Begin the table with a row of the right "

@@ -104,7 +104,10 @@ class ExportJob(Job, frozen=True, kw_only=True, tag="export"):
 
 # A message without a part has no member `part`, so the default is not written.
 class BatchJob(Job, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
-    """Compute the answers of a batch's part; without a part, prepare, resume or end the batch."""
+    """Compute the answers of one part of a batch; or, if `part` is None, do the batch's next step.
+
+    The next step prepares, resumes or ends the batch.
+    """
 
     batch_id: str
     part: int | None = None

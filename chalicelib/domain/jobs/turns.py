@@ -24,7 +24,7 @@ class Turn:
 
 
 class WaitingJob(Protocol):
-    """A waiting or running upload or training, as an index lists it."""
+    """An upload or training that waits or runs, with the attributes that decide its turn."""
 
     @property
     def account_id(self) -> str:

@@ -26,7 +26,7 @@ class WarmModels(Generic[Kept]):
         """Create an empty cache.
 
         The model that was loaded last is never evicted, even above `most_bytes`. `bytes_of` returns
-        the memory of a model in bytes. `family` is for metrics.
+        the memory of a model in bytes. `family` is a dimension of the cache's metrics.
         """
         self._limit = limit
         self._most_bytes = most_bytes

@@ -59,7 +59,7 @@ class BrowseQuery(msgspec.Struct, rename="camel"):
 
 
 def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
-    """Return the dataset of the path, and the list of examples that the query selects."""
+    """Return the dataset that the path names, and the list of examples that the query selects."""
     view = locate.readable_dataset(call)
     # The raw query: an unknown id is a 404 before the 400 of another parameter.
     query = call.request.query

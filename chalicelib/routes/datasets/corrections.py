@@ -223,7 +223,7 @@ def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
 
 
 def recover_label(call: Call, keyed: KeyedCall) -> dataset_records.ChangedLabelRecord | None:
-    """Return the label into which an earlier attempt has merged the label of the path."""
+    """Return the label into which an earlier attempt at the call merged the label in the path."""
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
     # The label of the path no longer exists after a merge. Renaming may simply be repeated.
     found = None if into is None else locate.find_earlier_correction(call, keyed)
@@ -279,7 +279,7 @@ def example_in_path(call: Call) -> tuple[DatasetView, int]:
 
 
 def recover_example(call: Call, keyed: KeyedCall) -> dataset_records.CorrectionRecord | None:
-    """Return the correction that an earlier attempt made to the example of the path."""
+    """Return the correction that an earlier attempt at the call made; None if there is none."""
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
     found = locate.find_earlier_correction(call, keyed, example_id)
     return None if found is None else _described(call, *found)
@@ -309,7 +309,7 @@ def change_example(call: Call) -> dataset_records.CorrectionRecord:
 
 
 def recover_corrections(call: Call, keyed: KeyedCall) -> dataset_records.CorrectionRecord | None:
-    """Return the correction that an earlier attempt made to the dataset of the path."""
+    """Return the corrections that an earlier attempt at the call made; None if there are none."""
     found = locate.find_earlier_correction(call, keyed)
     return None if found is None else _described(call, *found)
 

@@ -73,7 +73,7 @@ def list_datasets(call: Call) -> ListAnswer[dataset_records.DatasetRecord]:
 
 
 def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord:
-    """Return the dataset that an earlier attempt created."""
+    """Return the dataset that an earlier attempt at the call created."""
     return describe.dataset(created_dataset(call, keyed))
 
 

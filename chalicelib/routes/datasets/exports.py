@@ -27,7 +27,7 @@ class ExportForm(msgspec.Struct):
 
 
 def recover_export(call: Call, keyed: KeyedCall) -> dataset_records.ExportRecord:
-    """Return the export that an earlier attempt created."""
+    """Return the export that an earlier attempt at the call created."""
     return describe.export(call.container.exports.get(dataset_in_path(call), keyed.object_id))
 
 
@@ -47,7 +47,7 @@ def create_export(call: Call) -> dataset_records.ExportRecord:
 
 
 def locate_export(call: Call) -> tuple[DatasetView, Export]:
-    """Return the dataset and the export of the path."""
+    """Return the dataset and the export that the path names."""
     view = dataset_in_path(call)
     export_id = text_id(call.request.parameters["export_id"], ExportNotFound)
     return view, call.container.exports.get(view, export_id)

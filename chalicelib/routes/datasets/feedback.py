@@ -82,7 +82,7 @@ def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
 
 
 def recover_feedback(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord | None:
-    """Return the model's dataset if an earlier attempt has added the archive."""
+    """Return the model's dataset if an earlier attempt at the call added the archive."""
     model = model_in_body(call)
     if model is None:
         return None

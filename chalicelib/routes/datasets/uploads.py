@@ -123,7 +123,10 @@ class OldChangesForm(AddForm, rename="camel"):
 
 
 def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord:
-    """Return the dataset that an earlier attempt created. A worker reads the uploaded file."""
+    """Return the dataset that an earlier attempt at the call created.
+
+    If the file is not read yet, a worker reads it.
+    """
     return describe.dataset(created_dataset(call, keyed))
 
 
@@ -186,7 +189,7 @@ def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
 
 
 def recover_addition(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord | None:
-    """Return the dataset of the path if an earlier attempt has added the file."""
+    """Return the dataset that the path names if an earlier attempt at the call added the file."""
     # The id of the receipt was reserved with the key, so it identifies the attempt.
     found = call.container.uploads.find_accepted(dataset_in_path(call).dataset, keyed.object_id)
     return None if found is None else describe.dataset(found)

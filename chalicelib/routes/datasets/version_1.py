@@ -66,7 +66,7 @@ def add_label(call: Call) -> dataset_records.LabelRecord:
 
 
 def locate_example(call: Call) -> tuple[DatasetView, Example]:
-    """Return the dataset and the example of the path."""
+    """Return the dataset and the example that the path names."""
     view = locate.readable_dataset(call)
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
     return view, call.container.version_1.find_example(view, example_id)

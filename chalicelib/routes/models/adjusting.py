@@ -56,7 +56,10 @@ def locate(call: Call) -> tuple[Model, DatasetView | None]:
 
 
 def recover_adjustment(call: Call, keyed: KeyedCall) -> model_records.TrainingRecord | None:
-    """Return the training of the model if an earlier attempt has queued the adjustment."""
+    """Return the model's training record if an earlier attempt at the call queued the adjustment.
+
+    An adjustment is queued as a training.
+    """
     model = model_in_path(call)
     # The mark in the row is that of the call which queued the last run.
     if model.mark != keyed.object_id:

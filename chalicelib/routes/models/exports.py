@@ -23,7 +23,7 @@ class ModelExportForm(msgspec.Struct, rename="camel"):
 
 
 def recover_model_export(call: Call, keyed: KeyedCall) -> model_records.ModelExportRecord:
-    """Return the export that an earlier attempt created."""
+    """Return the export that an earlier attempt at the call created."""
     found = call.container.model_exports.get(model_in_path(call), keyed.object_id)
     return describe.model_export(found)
 

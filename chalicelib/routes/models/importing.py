@@ -27,7 +27,7 @@ class ImportForm(msgspec.Struct, rename="camel"):
 
 
 def recover_import(call: Call, keyed: KeyedCall) -> model_records.ModelRecord:
-    """Return the model whose import an earlier attempt has queued."""
+    """Return the model whose import an earlier attempt at the call queued."""
     return describe.model(call.container.models.get(call.account.account_id, keyed.object_id))
 
 

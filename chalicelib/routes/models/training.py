@@ -71,7 +71,7 @@ class RetrainForm(msgspec.Struct, rename="camel"):
 
 
 def recover_training(call: Call, keyed: KeyedCall) -> model_records.TrainingRecord:
-    """Return the training that an earlier attempt has queued."""
+    """Return the training that an earlier attempt at the call queued."""
     model = call.container.models.get(call.account.account_id, keyed.object_id)
     return describe.training(call.container.training.view(model))
 
@@ -98,7 +98,7 @@ def train(call: Call) -> model_records.TrainingRecord:
 
 
 def recover_retraining(call: Call, keyed: KeyedCall) -> model_records.TrainingRecord | None:
-    """Return the model in the body if an earlier attempt has queued its training."""
+    """Return the model's training if an earlier attempt at the call queued it."""
     model = model_in_body(call)
     # The mark in the row is that of the call which queued the last training.
     if model is None or model.mark != keyed.object_id:

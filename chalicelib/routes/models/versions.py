@@ -36,7 +36,7 @@ class CompareForm(msgspec.Struct, rename="camel"):
 
 
 def locate_version(call: Call) -> tuple[Model, int]:
-    """Return the model and the version number of the path."""
+    """Return the model that the path names, and the version number in the path."""
     model = model_in_path(call)
     number = whole_number(call.request.parameters["version"])
     if number is None or not 1 <= number <= LARGEST_VERSION:

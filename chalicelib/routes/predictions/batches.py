@@ -143,7 +143,7 @@ def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
 
 
 def recover_batch(call: Call, keyed: KeyedCall) -> model_records.BatchRecord:
-    """Return the batch that an earlier attempt created."""
+    """Return the batch that an earlier attempt at the call created."""
     batches = call.container.batches
     return _described(call, batches.get(call.account, call.family, keyed.object_id))
 

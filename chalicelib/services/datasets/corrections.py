@@ -151,8 +151,8 @@ class CorrectionService:
     ) -> CorrectionResult | None:
         """Return the result of an earlier attempt at this call; None if no attempt changed data.
 
-        The digest `wanted` identifies the call; the receipt of its correction stores it. The result
-        includes the present state of the example with `example_id`; None for no example.
+        `wanted` is the digest that identifies the call, and which the receipt of its correction
+        stores. If `example_id` is given, the result includes the present state of this example.
         """
         done = self._stores.correction_receipts.marked(view.dataset, wanted)
         if done is None or example_id is None:

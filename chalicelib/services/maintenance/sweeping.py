@@ -106,7 +106,8 @@ class SweepService:
         Args:
             dead_before: resend jobs whose worker died if their last message was sent before this
                 time, in milliseconds since 1970.
-            announced_before: the same for jobs that no worker has started.
+            announced_before: resend jobs that no worker has started if their last message was sent
+                before this time.
         """
         lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)
         for dataset in lost:

@@ -89,7 +89,7 @@ class TraceService:
         return any(one.at < long_ago for one in self._ready(dataset, chain))
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the oldest corrections of a chain whose replaced data no reader can use."""
+        """Return the oldest corrections of a chain: those whose replaced data no reader needs."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []

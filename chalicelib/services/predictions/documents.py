@@ -89,7 +89,7 @@ class OcrService:
         """Store the dependencies.
 
         `threads` pages of one document are read at the same time. `limit_seconds` is the time limit
-        of a call, for the text of the error.
+        of a call, which the error text names.
         """
         self._samples = samples
         self._page_images = page_images
@@ -184,7 +184,7 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document like `read`, but outside of the limit of running calls."""
+        """Read a document like `read`, without counting it as a running call of the account."""
         model.require_type((OCR,))
         tools = self._load(model, request.alphabet)
         return _finish(

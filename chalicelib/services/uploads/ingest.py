@@ -1,7 +1,7 @@
 """Reads an uploaded file into a dataset: plans, reserves ids, writes chunks, commits.
 
-The handler of the queue and synchronous uploads call it. The reader of the family checks the whole
-file before a row is written. Ids are reserved once and stored, so that a repeated attempt writes
+Queue jobs and synchronous uploads use this service. The reader of the family checks the whole file
+before a row is written. Ids are reserved once and stored, so that a repeated attempt writes
 the same rows. The commit is one conditional write of the dataset's row.
 """
 

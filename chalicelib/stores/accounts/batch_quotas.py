@@ -35,8 +35,8 @@ class BatchQuotaStore:
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
         """Reserve one prediction per line of a batch.
 
-        If too few predictions are left, nothing is reserved. A batch with `is_partial` then gets
-        all that are left.
+        If too few predictions are left, a batch with `is_partial` gets all of these, and any other
+        batch gets none.
 
         A repeated call for a batch returns the first reservation. `limit` is the maximum number of
         predictions in the batch's month.

@@ -196,7 +196,7 @@ class _Work:
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
-        """Add the edits of a plan, which the caller writes; return the result of the correction."""
+        """Add the changes of a plan to `edits`, which the caller writes; return their result."""
         counted = {"moved": 0, "changed": 0, "removed": 0}
         self._shown = list(plan.shown)
         for source, example in plan.added:

@@ -1,4 +1,4 @@
-"""Lets only one writer at a time change an available dataset, by the lease of its row."""
+"""Lets only one writer at a time change an available dataset: the one that holds its lease."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class ChunkEditor:
 
 
 def _placed(layout: ChunkLayout, count: int) -> list[tuple[int, int, int]]:
-    """Return for each chunk the position of its first example, its number and its size."""
+    """Return for each chunk the position of the first example, the chunk's number and its size."""
     placed, position = [], 0
     for part in layout.blocks(0, count):
         placed.append((position, part.number, part.size))

@@ -31,7 +31,7 @@ Entry = tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Known:
-    """The part of one label and source that the digest index contains."""
+    """Describes which examples of one label and source the digest index contains."""
 
     entries: int
     """Number of entries in the index object; 0 if there is none."""

@@ -1,1 +1,1 @@
-"""Reads files: from callers' URLs, from presigned forms, and model files from the bucket."""
+"""Reads files from callers' URLs and presigned forms, and model files from the bucket."""

@@ -139,14 +139,20 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
-        """Return the waiting and running jobs in each lane that the worker of a message serves."""
+        """Return the waiting and running jobs, by lane, among which a message's worker chooses."""
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
         """Acquire a job, and store its turn as the lane's latest; None if it has an owner."""
 
     def acquire(self, job: Queued) -> Owned | None:
-        """Acquire the next job that the worker of a message may start; None if there is none."""
+        """Acquire the next job that may start, in the lanes of the worker that got a message.
+
+        `job` is the job that the message names.
+
+        Returns:
+            The acquired job; None if no job may start.
+        """
         now, own = self._now(), self._waiting(job)
         lanes = self._lanes(job)
         running = running_jobs((waiting for lane in lanes for waiting in lane), now)

@@ -158,7 +158,8 @@ def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
     """Count the trainings in several lanes, up to `most`.
 
     Args:
-        lanes: index partition of each lane, and the time before which to count; None for all.
+        lanes: index partition of each lane, and the time before which a counted training was
+            accepted; None to count all trainings.
         most: stop at this number.
     """
     count = 0

@@ -90,9 +90,9 @@ class VersionUse:
     """Finds the versions that unfinished batches and exports use, so that their files are kept.
 
     A batch or export may begin to use a version while another call removes this version from the
-    model's list. So a batch or export first stores its row, then checks that the list has the
-    version, and is refused if not. A removal first changes the list, then calls `put_back`, which
-    finds the rows of all work that had passed this check.
+    model's list. So a batch or export first stores its row. It is refused if the list then lacks
+    the version. A removal first changes the list, then calls `put_back`, which finds the rows of
+    all work that was not refused.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class VersionUse:
         self._users = {"A batch": batches, "An export": exports}
 
     def find(self, model: Model) -> dict[str, str]:
-        """Return `A batch` or `An export`, whichever uses a version, by the version's folder."""
+        """Return the users of versions, `A batch` or `An export`, by folder of the used version."""
         return {
             folder: what
             for what, store in self._users.items()

@@ -64,5 +64,5 @@ class VersionSizes:
 
 
 def _rows(account_id: str) -> Iterator[ModelRow]:
-    """Yield the rows of all models, also of those being deleted, whose files still exist."""
+    """Yield the rows of all models, even of models being deleted, because their files exist."""
     yield from ModelRow.query(account_id, consistent_read=True)

@@ -67,7 +67,7 @@ class ErrorRecord(msgspec.Struct):
     code: str
     """Code for programs, which never changes."""
     detail: str | PreviewRecord | msgspec.UnsetType = msgspec.UNSET
-    """The cause, if the contract prescribes `message`; or the preview of a refused file."""
+    """The cause of an error whose `message` is prescribed, or the preview of a refused file."""
 
 
 def error_response(error: ServiceError) -> Response:

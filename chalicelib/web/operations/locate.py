@@ -64,12 +64,12 @@ def text_id(sent: str, unknown: Callable[[object], NotFound]) -> str:
 
 
 def dataset_id_in_path(call: Call) -> int:
-    """Return the dataset id of the path."""
+    """Return the dataset id in the path."""
     return number_id(call.request.parameters["dataset_id"], DatasetNotFound)
 
 
 def dataset_in_path(call: Call) -> DatasetView:
-    """Return the dataset of the path."""
+    """Return the dataset that the path names."""
     dataset_id = dataset_id_in_path(call)
     return call.container.datasets.get(call.account.account_id, call.family, dataset_id)
 
@@ -82,9 +82,10 @@ def created_dataset(call: Call, keyed: KeyedCall) -> DatasetView:
 def find_earlier_correction(
     call: Call, keyed: KeyedCall, example_id: int | None = None
 ) -> tuple[DatasetView, CorrectionResult] | None:
-    """Return the dataset of the path, and the correction that an earlier attempt made.
+    """Return the dataset that the path names, and the correction that an earlier attempt made.
 
-    Attempts have the same idempotency key. If none changed the dataset, the result is None.
+    All attempts at a call have the same idempotency key. If no earlier attempt changed the dataset,
+    the result is None.
     """
     view = readable_dataset(call)
     done = call.container.corrections.find_done(view, keyed.object_id, example_id)
@@ -92,7 +93,7 @@ def find_earlier_correction(
 
 
 def readable_dataset(call: Call) -> DatasetView:
-    """Return the dataset of the path; raise an error if it is being deleted."""
+    """Return the dataset that the path names; raise an error if it is being deleted."""
     view = dataset_in_path(call)
     # The dataset itself is shown until its row is deleted, but its content is not.
     if view.dataset.status == DELETION_PENDING:
@@ -101,7 +102,7 @@ def readable_dataset(call: Call) -> DatasetView:
 
 
 def label_in_path(call: Call) -> tuple[DatasetView, Label]:
-    """Return the dataset and the label of the path. The label is named by id, not by position."""
+    """Return the dataset and the label that the path names. A label position is not accepted."""
     view = readable_dataset(call)
     number = number_id(call.request.parameters["label_id"], LabelNotFound)
     label = view.label(number)
@@ -119,12 +120,12 @@ def dataset_in_body(call: Call) -> DatasetView | None:
 
 
 def model_id_in_path(call: Call) -> str:
-    """Return the model id of the path."""
+    """Return the model id in the path."""
     return text_id(call.request.parameters["model_id"], ModelNotFound)
 
 
 def model_in_path(call: Call) -> Model:
-    """Return the model of the path."""
+    """Return the model that the path names."""
     return call.container.models.get(call.account.account_id, model_id_in_path(call))
 
 

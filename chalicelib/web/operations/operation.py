@@ -84,9 +84,9 @@ class Operation:
     form: Any = None
     """Struct with the fields of the body; None if there is no body.
 
-    Optional class variables: `form_rules` and `json_rules` add JSON-schema rules for these bodies,
-    `media_types` restricts the content types, `missing_texts` has the error texts of missing
-    fields.
+    The struct may have these class variables: `form_rules` and `json_rules` add JSON-schema rules
+    for forms and for JSON bodies. `media_types` restricts the content types. `missing_texts` has
+    the error texts of missing fields.
     """
     files: tuple[str, ...] = ()
     """Names of fields that are files."""
@@ -108,7 +108,7 @@ class Operation:
     creates: str = ""
     """Kind of record whose integer id is reserved for calls with an idempotency key, or ""."""
     recover: Callable[[Call, KeyedCall], object | None] | None = None
-    """Returns what an earlier attempt with the same key did, as a record.
+    """Returns a record of what an earlier attempt with the same idempotency key did.
 
     It is called if the earlier attempt stored no answer. If it returns None or raises NotFound, or
     without this function, the work is repeated.

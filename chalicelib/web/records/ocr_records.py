@@ -209,7 +209,11 @@ class FormFieldRecord(msgspec.Struct, rename="camel"):
 
 
 class TextRecord(msgspec.Struct, rename="camel"):
-    """The text of a document. `layout` adds `unread` and notes; `output` adds `document`."""
+    """The text of a document.
+
+    The request's option `layout` adds the members `unread` and `pageNotes`, and its option `output`
+    adds `document`.
+    """
 
     task: Literal["text"]
     probabilities: list[TextItem]

@@ -825,7 +825,11 @@ class FormField(Record, kw_only=True):
 
 
 class TextResult(Record, kw_only=True):
-    """The text of a document. `layout` adds `unread` and notes; `output` adds `document`."""
+    """The text of a document.
+
+    The request's option `layout` adds the members `unread` and `pageNotes`, and its option `output`
+    adds `document`.
+    """
 
     task: str
     probabilities: list[TextItem]
