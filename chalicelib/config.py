@@ -100,7 +100,7 @@ class Settings:
     lease_seconds: float = 60.0
     """Seconds without a heartbeat after which a worker loses its job."""
     kept_versions: int = 10
-    """Number of versions of a model that are kept, besides those in use."""
+    """Maximum number of stored versions of a model, exceeded only if more are in use."""
     max_attempts: int = 3
     """Number of failed attempts after which a job ends as FAILED."""
     sync_seconds: float = 25.0

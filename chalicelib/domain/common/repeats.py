@@ -31,7 +31,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 class KeyReused(ServiceError):
-    """The key was sent before with a different request."""
+    """The idempotency key was sent before with a different request."""
 
     status = 422
     code = "idempotency_key_reused"
@@ -44,7 +44,7 @@ class KeyReused(ServiceError):
 
 
 class KeyUnderWay(Conflict):
-    """Another call with the same key is still running."""
+    """Another call with the same idempotency key is still running."""
 
     code = "idempotency_key_under_way"
 
@@ -118,13 +118,13 @@ def under_key(call: KeyedCall) -> Iterator[None]:
 
 
 def object_id() -> str:
-    """Return a string id for a new object. Each attempt with the same key returns the same id."""
+    """Return a string id for a new object, the same in all attempts with one idempotency key."""
     call = _CALL.get()
     return new_string_id() if call is None else call.object_id
 
 
 def object_number() -> int | None:
-    """Return the integer id that is reserved for the call's new object; None without a key."""
+    """Return the integer id reserved for the call's new object; None without idempotency key."""
     call = _CALL.get()
     return None if call is None else call.number or None
 

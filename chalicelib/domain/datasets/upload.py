@@ -211,7 +211,7 @@ class OpenUpload:
     reserved_at: int
     """Time at which the upload was accepted, in milliseconds since 1970."""
     size_bytes: int
-    """Bytes counted in the account: the size of the sent file, later that of the stored data."""
+    """Bytes counted for the account: first the file's size, later the size of the stored data."""
 
     def __str__(self) -> str:
         parts = (self.family, self.dataset_id, self.receipt_id, self.reserved_at, self.size_bytes)

@@ -244,7 +244,7 @@ class Unrolling:
     step: int
     """Distance between grid nodes, in pixels of the straightened image."""
     nodes: tuple[tuple[Point, ...], ...]
-    """The point on the bent image of each node of a grid on the straight image, row by row."""
+    """For each node of a grid on the straight image, row by row, its point on the bent image."""
 
     def on_bent(self, point: Point) -> Point:
         """Convert a point of the straightened image to a point of the bent image."""
@@ -265,7 +265,7 @@ class Unrolling:
     def turned_over(self, width: float, height: float) -> Unrolling:
         """Return the mapping after both images are rotated by 180°.
 
-        `width` and `height` are those of the bent image, in pixels.
+        `width` and `height` are the width and height of the bent image, in pixels.
         """
         nodes = tuple(
             tuple((width - x, height - y) for x, y in reversed(row)) for row in reversed(self.nodes)

@@ -28,7 +28,7 @@ class EvaluatedExample:
     multi-label image, was not predicted.
     """
     probability: float
-    """Highest probability of any label; for multi-label images, that of the entry's label."""
+    """Highest probability of any label; for multi-label images, of the entry's label."""
 
     @property
     def is_right(self) -> bool:

@@ -338,7 +338,7 @@ class BatchRunService:
             self._send_heads(stalled)
 
     def _send_heads(self, batch: Batch) -> None:
-        """Send the message of the first unanswered part of each chain."""
+        """Send the message of the first unanswered part of each chain (every n-th part)."""
         chains = self._settings.batch_chains
         for first in range(min(chains, batch.parts)):
             chain = range(first, batch.parts, chains)
@@ -347,7 +347,7 @@ class BatchRunService:
                 self._send(batch, head)
 
     def _run_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Store the answers of a part, and send the message of the next part in its chain."""
+        """Store the answers of a part. Then send the message of a later part, or end the batch."""
         if batch.status != RUNNING:
             return
         if number in batch.numbers_done:
@@ -412,9 +412,9 @@ class BatchRunService:
             self._continue_chain(found, number, delivery)
 
     def _continue_chain(self, batch: Batch, number: int, delivery: int) -> None:
-        """Send the chain's next message if the worker that answered the part may have died.
+        """Send the message of a later part if the worker that answered this part may have died.
 
-        That worker sends the next message itself, so the first delivery for an answered part
+        That worker sends the message itself, so the first delivery for an answered part
         sends nothing. A later delivery means that the worker may have died before sending.
         """
         if delivery > 1:

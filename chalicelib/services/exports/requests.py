@@ -130,7 +130,7 @@ class ModelExportService:
         """Store the dependencies.
 
         `require_graph` raises InvalidParameter if a model cannot be exported as one ONNX graph.
-        `check_kept` is that of `ServedModels`.
+        `check_kept` is the method of `ServedModels`.
         """
         self._check_kept = check_kept
         self._exports = exports

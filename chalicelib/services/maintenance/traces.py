@@ -1,4 +1,4 @@
-"""Deletes the data that corrections of a dataset replaced, including that of removed examples.
+"""Deletes the data that corrections of a dataset replaced, including removed examples.
 
 The data is deleted once no reader and no earlier training can use it. Every step may be repeated.
 """
@@ -120,7 +120,7 @@ class TraceService:
         return waiting
 
     def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
-        """Delete what these corrections replaced; return False if the dataset is in use."""
+        """Delete the data that the corrections `ready` replaced; False if the dataset is in use."""
         stores, number = self._stores, dataset.dataset_id
         gone = {i for one in ready for i in one.traces.gone}
         changed = gone | {i for one in ready for i in one.traces.replaced}

@@ -344,7 +344,7 @@ def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> No
 
 
 def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindings:
-    """Combine the findings of all pages into those of the document."""
+    """Combine the findings of all pages into the findings of the document."""
     from chalicelib.engines.ocr.layout.roles import block_roles
     from chalicelib.engines.ocr.layout.writing import write
 

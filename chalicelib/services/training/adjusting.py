@@ -172,7 +172,7 @@ class AdjustmentService:
     def _check_dataset(self, model: Model) -> None:
         """Raise an error if a deletion is running that an adjustment of the model would delay.
 
-        Such a deletion is that of the model's dataset, or of examples removed from this dataset. It
+        This can be a deletion of the model's dataset, or of examples removed from it. The deletion
         waits while an adjustment of the model runs, so new adjustments could delay it without end.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)

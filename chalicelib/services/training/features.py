@@ -489,6 +489,6 @@ class _FeatureCollection:
 
 
 def _read_item(item: str) -> tuple[bytes, int]:
-    """Return the image digest and the view of a delegated row."""
+    """Return the image digest, and the number of the view, of a row to compute."""
     digest, _, view = item.partition(":")
     return bytes.fromhex(digest), int(view)

@@ -299,7 +299,11 @@ class TrainingService:
             raise ProfileMissing(str(profile), missing)
 
     def _guard(self, account: Account, dataset: Dataset | None, model_id: str) -> str:
-        """Count a training against the account's limit, and guard its dataset; return the entry."""
+        """Count a training against the account's limit, and protect its dataset from deletion.
+
+        Returns:
+            The entry that marks the training as open.
+        """
         guards, limit = self._stores.guards, self._settings.max_open_trainings
         # Entries name the model, so that those of dead calls can be recognised and removed.
         entry = guards.new(model_id)
@@ -330,7 +334,7 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove a guard entry. If that fails, the entry is recognised as stale later."""
+        """Remove an entry that protects a dataset; if that fails, the entry soon has no effect."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:

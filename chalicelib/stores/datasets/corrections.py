@@ -283,7 +283,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Remove all equal examples but the one with the lowest id; return how many."""
+        """Of equal examples, keep only the one with the lowest id; return the number removed."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]

@@ -181,7 +181,7 @@ class DatasetStore:
         return load_dataset(row)
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
-        """Add a guard entry to an available dataset, which protects it from deletion.
+        """Add the entry of a training to an available dataset, to protect it from deletion.
 
         Returns:
             False if the dataset is not available.

@@ -91,8 +91,8 @@ class LabelStore:
     ) -> None:
         """Add a new name to a label. The name is visible once the dataset's row has the fence.
 
-        `fence` is that of the correction that renames the label. The names of the labels `merged`
-        become former names of this one.
+        `fence` is the fence of the correction that renames the label. The names of the labels
+        `merged` become former names of this one.
 
         Raises:
             LeaseLost: a later correction has renamed the label, or the label was deleted.

@@ -1,9 +1,9 @@
 """Stores examples in chunks of 100, by dataset, source and label.
 
 A chunk is one compressed value, so that reading a page of 100 examples costs one read. The
-dataset's row has the committed counts. A chunk may contain more examples than these. Readers ignore
-them, and the next writer overwrites them. chalicelib/stores/examples/layouts.py maps positions to
-chunks.
+dataset's row has the committed counts. A chunk may contain examples beyond these counts. Readers
+ignore such examples, and the next writer overwrites them. chalicelib/stores/examples/layouts.py
+maps positions to chunks.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class ThumbnailStore:
     def put(self, dataset_id: int, digest: str, content: bytes, size: PictureSize) -> None:
         """Write a thumbnail. Idempotent.
 
-        `digest` is that of the image file, 32 hex digits. `content` is the thumbnail as a JPEG
-        file, and `size` the size of the original image.
+        `digest` is the digest of the image file, 32 hex digits. `content` is the thumbnail as a
+        JPEG file, and `size` the size of the original image.
         """
         self._clients.s3.put_object(
             Bucket=self._bucket,

@@ -1,6 +1,7 @@
 """Files that callers send to the bucket with presigned forms. Each can be used once.
 
-A file is read by its ETag. So if it is overwritten between check and use, it is refused.
+Each read requires the ETag that the file had when it was checked. So a file that was overwritten
+after the check is refused.
 """
 
 from __future__ import annotations

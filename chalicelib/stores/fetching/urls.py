@@ -221,7 +221,7 @@ class AllowList:
     def permits(self, host: str, address: Address, port: int) -> bool:
         """Return whether a connection is allowed, because the address is public or on the list.
 
-        The host is that of the URL in lower case, without a final dot. It resolves to `address`.
+        `host` is the host of the URL in lower case, without a final dot. It resolves to `address`.
         """
         return is_public(address) or any(rule.opens(host, address, port) for rule in self._rules)
 

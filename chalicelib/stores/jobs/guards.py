@@ -24,7 +24,7 @@ from chalicelib.stores.models.models import ModelStore
 
 
 class GuardStore:
-    """Adds, checks and removes guard entries."""
+    """Adds, checks and removes guard entries, which are the marks of open trainings."""
 
     def __init__(
         self, accounts: AccountStore, datasets: DatasetStore, models: ModelStore, clock: Clock
@@ -35,7 +35,7 @@ class GuardStore:
         self._clock = clock
 
     def new(self, model_id: str) -> str:
-        """Return a new guard entry for a run that is about to be queued."""
+        """Return a new entry that marks a run, which is about to be queued, as open."""
         return new_guard(model_id, self._now())
 
     def add_to_account(self, account_id: str, entry: str, limit: int) -> bool:
@@ -83,7 +83,10 @@ class GuardStore:
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:
-        """Return the guard entries of the current run of a model, to remove them when it ends."""
+        """Return the entries that mark the current run of a model as open.
+
+        They are removed when the run ends.
+        """
         # Right after the end, a retraining may add an entry, which must not be removed.
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         entries = self._accounts.training(model.account_id)
@@ -91,7 +94,7 @@ class GuardStore:
         return frozenset(e for e in entries if guard_model_id(e) == model.model_id)
 
     def release(self, model: Model, entries: frozenset[str]) -> None:
-        """Remove the entries of an ended run from account and dataset."""
+        """Remove the entries of an ended run from its account and its dataset."""
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is not None:
             self._datasets.remove_training(dataset, entries)

@@ -43,7 +43,7 @@ INGEST, TRAIN = "ingest", "train"
 
 
 def lane_of(kind: str, *, is_paid: bool) -> str:
-    """Return the lane of a job of kind INGEST or TRAIN."""
+    """Return the name of the queue (lane) for INGEST or TRAIN jobs of paid or of free plans."""
     return f"{kind}-{'paid' if is_paid else 'free'}"
 
 
@@ -55,7 +55,7 @@ TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
 
 @translate_errors
 class TurnStore:
-    """Assigns jobs their turns: the numbers in whose order they start within a lane."""
+    """Assigns turns to jobs: numbers in whose order the jobs of a lane (queue) start."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
@@ -74,7 +74,7 @@ class TurnStore:
                 return Turn(lane, level)
 
     def begin(self, turn: Turn) -> None:
-        """Store that a job starts. The counter of its lane never decreases."""
+        """Store the turn of a starting job as the latest in its lane, unless it is lower."""
         earlier = CounterRow.value.does_not_exist() | (CounterRow.value < turn.number)
         try_update(_row(turn.lane), [CounterRow.value.set(turn.number)], earlier)
 
@@ -84,7 +84,7 @@ class TurnStore:
             _row(lane, account_id).delete()
 
     def _level(self, lane: str) -> int:
-        """Return the turn of the last job that started in a lane."""
+        """Return the highest turn of any job that has started in a lane (queue)."""
         row = _row(lane)
         missing = CounterRow.value.does_not_exist()
         try:
@@ -231,7 +231,7 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
         self._leases = leases
 
     def turn(self, account: Account) -> Turn:
-        """Return the turn of a new upload, which comes after the account's other uploads."""
+        """Return the turn (place in the queue) of a new upload, after the account's other ones."""
         lane = lane_of(INGEST, is_paid=account.is_paid)
         return self._turns.take(lane, account.account_id)
 
@@ -282,7 +282,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._leases = leases
 
     def turn(self, account_id: str, *, is_paid: bool) -> int:
-        """Return the turn of a new training, which comes after the account's other trainings."""
+        """Return the turn (place in the queue) of a new training, after the account's others."""
         return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
 
     def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:

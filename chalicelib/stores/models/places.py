@@ -64,9 +64,9 @@ class _Lane:
         return {"total": self.total, "marks": _steps(self.marks), "ranks": _steps(self.ranks)}
 
     def nearest(self, until: int) -> tuple[int, int]:
-        """Return the latest mark before `until`, and how many trainings were accepted before it.
+        """Return the latest stored time before `until`, and the number of trainings before it.
 
-        Both are 0 if there is no earlier mark.
+        Both are 0 if no earlier time is stored.
         """
         place = bisect_left(self.marks, until) - 1
         return (self.marks[place], self.ranks[place]) if place >= 0 else (0, 0)
@@ -99,10 +99,12 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Store marks (acceptance times) of each lane with more than EXACT_PLACES trainings.
+        """Store acceptance times for each queue that has more than EXACT_PLACES trainings.
+
+        There is one queue of paid plans and one of free plans.
 
         Returns:
-            Whether there is such a lane.
+            Whether one of the queues has so many trainings.
         """
         now = to_milliseconds(self._clock())
         lanes = {}
@@ -116,7 +118,7 @@ class QueuePlaces:
         return bool(lanes)
 
     def _known(self) -> Mapping[str, _Lane]:
-        """Return the stored marks by lane; none if they are too old."""
+        """Return the stored acceptance times by queue; none if they are too old."""
         try:
             row = CounterRow.get(_ROW)
         except CounterRow.DoesNotExist:

@@ -33,7 +33,7 @@ class RunParts:
     def write(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Write the parts of a stage.
+        """Write the parts of a stage, which is the work for one encoder or extractor.
 
         `shares` is the progress of the run at the start and at the end of the stage, 0 to 1.
         """
@@ -45,7 +45,7 @@ class RunParts:
         self._artifacts.put_json(f"{_folder(model)}{stage}.json", content)
 
     def was_written(self, model: Model, stage: str) -> bool:
-        """Return whether this run has already written the parts of a stage."""
+        """Return whether this run has already written the parts for one encoder or extractor."""
         return bool(self._artifacts.keys(f"{_folder(model)}{stage}.json"))
 
     def read(self, key: str) -> RunPart | None:
@@ -62,11 +62,14 @@ class RunParts:
         return [key for key in self._artifacts.keys(_folder(model)) if _is_part(key)]
 
     def left(self, key: str) -> list[str]:
-        """Return the keys of all unfinished parts in the stage of the part with the key `key`."""
+        """Return the keys of unfinished parts for the encoder or extractor of the part `key`."""
         return self._artifacts.keys(f"{PurePosixPath(key).parent}/")
 
     def progress(self, key: str, left: int) -> float:
-        """Return the progress of a run, 0 to 1, given the number of unfinished parts in a stage."""
+        """Return the progress of a run, 0 to 1.
+
+        `left` is the number of unfinished parts for the encoder or extractor of the part `key`.
+        """
         stage = self._artifacts.get_json(f"{PurePosixPath(key).parent}.json")
         if stage is None:
             return 0.0
@@ -88,7 +91,7 @@ def part_key(model: Model, stage: str, number: int) -> str:
 
 
 def part_after(key: str, places: int) -> str:
-    """Return the key of the part that comes `places` parts later in the same stage."""
+    """Return the key of the part that comes `places` parts later for the same encoder."""
     path = PurePosixPath(key)
     return f"{path.parent}/{int(path.stem) + places:05d}.json"
 

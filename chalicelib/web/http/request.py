@@ -336,7 +336,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 
 def _trimmed(name: str, value: object) -> object:
-    """Return a text without surrounding white space, as forms are read; other values unchanged."""
+    """Remove white space around a text. Other values, and fields in UNTRIMMED, do not change."""
     return value.strip() if isinstance(value, str) and name not in UNTRIMMED else value
 
 
