@@ -1,4 +1,4 @@
-"""The command that builds the package of the deployed functions. See: infra/packaging/.
+"""The command that builds the package of the deployed functions; infra/packaging has its steps.
 
 `python -m infra.build --arch x86_64` writes build/package/x86_64/ with deployment.zip, sam.json,
 data.json (the template of the data's stack) and the report. The package is for the Python version

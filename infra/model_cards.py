@@ -64,7 +64,7 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text into sentences; one that refers back stays with the sentence before."""
+    """Split a text into sentences; a sentence that refers to the previous one is not split off."""
     return re.split(r"(?<=\.) (?!(?:Both|It|So|Their) )(?=[A-Za-z])", text)
 
 

@@ -275,7 +275,7 @@ class _Repair:
         }
 
     def _chunks(self, manifest: Manifest) -> Iterator[Item]:
-        """Yield the rows that contain examples, not those with layouts or places of examples."""
+        """Yield the rows that contain examples, but not rows with their layout or positions."""
         for row in self._rows(manifest, EXAMPLES):
             key, number = _chunk_key(row)
             if number >= 0 and key.count("#") == _CHUNK_MARKS:

@@ -1,7 +1,7 @@
 """Keeps deletions and counters valid across a restore.
 
-Objects with a deletion record are restored hidden, and their deletion jobs start again. So the
-service's own deletion removes all their data, for example texts in cards of models. The periodic
+Datasets and models with a deletion record are restored hidden, and their deletion jobs start again.
+So the service's own deletion removes all their data, for example texts in model cards. The periodic
 sweep sends the jobs.
 """
 
@@ -39,7 +39,7 @@ class Owners:
         return True
 
     def own_object(self, key: str) -> bool:
-        """Return whether an object's dataset or model is in the backup; True if it has none."""
+        """Return whether an object's dataset or model is in the backup; True if it has neither."""
         kind, _, rest = key.partition("/")
         return kind not in self._known or rest.partition("/")[0] in self._known[kind]
 

@@ -12,7 +12,7 @@ class FetchFailed(InstallError):
 
 
 class DiskFull(InstallError):
-    """The disk has not enough space for the model files."""
+    """The disk does not have enough space for the model files."""
 
 
 class BrokenFile(InstallError):

@@ -248,7 +248,7 @@ def _commands(base: str, sample: DemoSample, trained: Trained) -> list[str]:
 
 
 def _accounts_command() -> str:
-    """Return the command that manages accounts, with the path of the Python of the stack."""
+    """Return the command that manages accounts, with the path of the stack's Python."""
     return administrator_command("accounts").replace("python", _short_path(Path(sys.executable)), 1)
 
 

@@ -225,7 +225,7 @@ class SnapshotSaver:
             control(self._settings, "DELETE", token)
 
     def _read_writes(self) -> None:
-        """Read the number of writes; at the start, find out whether the folder has all of them."""
+        """Read the number of writes; at the start, find out if the folder contains all writes."""
         answer = control(self._settings, "GET")
         self._writes = answer["writes"]
         if self._dumped is None and not self._must_rewrite:

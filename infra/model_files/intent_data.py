@@ -24,7 +24,7 @@ def read_intents() -> list[tuple[str, str]]:
     """Return the distinct sentences with their intents.
 
     Raises:
-        ValueError: a sentence has two everyday intents.
+        ValueError: a sentence has two different intents in the file of everyday sentences.
     """
     found: dict[str, tuple[str, str]] = {}
     for text, label in read_patterns(EVERYDAY.read_text(encoding="utf-8")):

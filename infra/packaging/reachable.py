@@ -48,7 +48,7 @@ class ReachableCode:
         self._classes: list[tuple[str, ast.ClassDef]] = []
 
     def add(self, module: str, name: str) -> None:
-        """Add a name that a module defines or imports, and all code that the object uses."""
+        """Add a name that a module defines or imports, and all code that the named object uses."""
         found = self._module(module)
         if name in found.names:
             for statement in found.names[name]:

@@ -1,6 +1,7 @@
 """Reduces installed packages: removes files and symbol tables, and compiles byte code.
 
-Each rule has a reason. Licence texts are collected before (infra/packaging/licences.py).
+Each rule states its reason. Licence texts have been collected already
+(infra/packaging/licences.py).
 """
 
 from __future__ import annotations

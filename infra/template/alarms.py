@@ -30,7 +30,7 @@ class Alarm:
     """One alarm."""
 
     kind: str
-    """Section in the runbook."""
+    """Kind of alarm, which is the name of its section in the runbook."""
     name: str
     """Name of the alarm without the stack's name, and of the resource in the template."""
     namespace: str
@@ -57,7 +57,7 @@ def all_alarms() -> tuple[Alarm, ...]:
 
 
 def alarms() -> Part:
-    """Return the alarms, and their topic if an email address is given."""
+    """Return the alarms, and their notification topic if an email address is given."""
     found = {f"{camel(alarm.name)}Alarm": _resource(alarm) for alarm in all_alarms()}
     found[TOPIC] = {
         "Type": "AWS::SNS::Topic",

@@ -96,7 +96,7 @@ def split_words(path: str) -> frozenset[str]:
 
 
 def as_path(written: str) -> str:
-    """Convert a path in the notation of another tool to that of paths in archives."""
+    """Convert a path as another tool writes it to a path as archives have it."""
     return written.strip().replace("\\", "/").removeprefix("./")
 
 

@@ -1,1 +1,1 @@
-"""Writes and reads exported files: examples, which can be uploaded again, models and tables."""
+"""Writes and reads exports: examples (as files that can be uploaded again), models and tables."""

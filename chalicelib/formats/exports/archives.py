@@ -73,7 +73,7 @@ class _Spool:
 
 
 class ExportArchive:
-    """A zip archive of images, and a context manager. Only text files are compressed."""
+    """A zip archive of images; use it in a `with` block. Only text files are compressed."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Start an archive; `file` stays open."""
@@ -131,7 +131,7 @@ class BoxArchive(ExportArchive):
 
         Args:
             file: Receives the archive; stays open.
-            labels: Names of the labels, in the order of the indexes that boxes have.
+            labels: Names of the labels; boxes refer to them by index.
         """
         super().__init__(file)
         self._labels = labels

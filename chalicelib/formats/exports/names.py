@@ -29,7 +29,7 @@ def as_step(name: str) -> str:
 
 
 class FreeNames:
-    """Makes file names unique by appending a number to a name that is in use."""
+    """Makes file names unique by appending a number to a name that is already in use."""
 
     def __init__(self, *, by_stem: bool = False) -> None:
         """Create an empty set of names.

@@ -101,12 +101,12 @@ class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     quad: Quad | None
     """Corners of the line if it is not upright, otherwise None."""
     places: tuple[float, ...]
-    """Centre of each character along the line."""
+    """Centre of each character along the line, 0 to 1."""
     bold: bool = False
 
 
 class Widget(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """A form field of the PDF, in pixels of the page's raster."""
+    """A form field of the PDF. Its box is in pixels of the page's raster."""
 
     name: str
     kind: Literal["text", "checkbox", "radio", "choice", "signature"]
@@ -128,9 +128,15 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     lines: list[Sides] | None = None
     """Lines of the text layer; None if there is none or it is not reliable."""
     rules: list[tuple[float, float, float, float]] = []
-    """Lines drawn on a page with a text layer: smallest x, smallest y, largest x, largest y."""
+    """Lines drawn on a page with a text layer.
+
+    Each has smallest x, smallest y, largest x and largest y.
+    """
     pictures: list[tuple[float, float, float, float]] = []
-    """Images on which the text layer has no text: smallest x, smallest y, largest x and y."""
+    """Images on which the text layer has no text.
+
+    Each has smallest x, smallest y, largest x and largest y.
+    """
     widgets: list[Widget] = []
     """Form fields of the page, if requested."""
     notes: list[NoteCode] = []

@@ -85,7 +85,7 @@ class Letters(NamedTuple):
     glyphs: list[Glyph]
     """The visible characters, in the order of the PDF, without white space."""
     hidden: int
-    """Number of characters that are not visible, for example those under a scan."""
+    """Number of characters that are not visible, such as hidden text under a scanned image."""
 
 
 class GlyphReader:

@@ -58,7 +58,7 @@ def _widget(pdfium: Any, forms: Any, annotation: Any, kind: int, view: PageView)
 
 
 def _value(pdfium: Any, forms: Any, annotation: Any, kind: int, is_ticked: bool) -> str:
-    """Return the value of a field: its text, the export value of a ticked box, or the choices."""
+    """Return the value of a field: text, export value of a ticked box, or the selected options."""
     if kind in (_CHECKBOX, _RADIO):
         export = pdfium.FPDFAnnot_GetFormFieldExportValue
         return _text(lambda *to: export(forms, annotation, *to)) if is_ticked else ""

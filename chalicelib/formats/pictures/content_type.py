@@ -61,7 +61,7 @@ def content_type(head: bytes) -> str:
     """Return the media type of an image by its first bytes.
 
     Raises:
-        ValueError: the bytes are not PNG or JPEG. Callers must check images before.
+        ValueError: the bytes are not PNG or JPEG. Callers must check images first.
     """
     kind = sniff(head)
     if kind is None:

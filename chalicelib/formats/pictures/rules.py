@@ -84,7 +84,7 @@ def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
 
 
 def broken(reason: str) -> BadRequest:
-    """Return the error for an image that cannot be read. `reason` is a part of its text."""
+    """Return the error for an image that cannot be read. `reason` becomes part of its text."""
     return BadRequest(
         f"The image cannot be read: {reason}. Save it again as PNG or JPEG and send that.",
         "broken_image",

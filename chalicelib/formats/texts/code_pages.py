@@ -92,9 +92,9 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
 
 
 def rank_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return likely code pages, best first, that decode texts differently than the first does.
+    """Return likely code pages, best first, that decode texts differently than the default does.
 
-    The first candidate is not returned. Of several other candidates that decode the texts in the
+    The default is the first candidate. Of several other candidates that decode the texts in the
     same way, only the first is returned.
     """
     sample = b"\n".join(take_sample(texts))

@@ -34,7 +34,7 @@ class ObjectShape:
     """Which members of objects have the text and the label."""
 
     kind: str = JSON
-    """`json` or `labelStudio`."""
+    """Format of the objects: `json` or `labelStudio`."""
     text_keys: tuple[str, ...] = TEXT_KEYS
     """Members that may have the text. The first that an object has is used."""
     label_keys: tuple[str, ...] = LABEL_KEYS

@@ -53,7 +53,7 @@ _MOST_SHEETS = 5
 
 @dataclass(frozen=True)
 class ScanRules:
-    """The rules for the rows of an uploaded file, from the dataset to which it is added."""
+    """The rules of the dataset to which a file is added, as far as they concern the file's rows."""
 
     language: str
     """Language of the dataset, for the word count."""

@@ -183,7 +183,7 @@ class TextTable:
     def _is_data(self, names: list[str], asked: set[str]) -> bool:
         """Return whether the first row is data rather than names.
 
-        It is taken for names if it has only numbers, or a requested column is not a position.
+        The row is taken for names if it has only numbers, or a requested column is not a position.
         """
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
         if not are_positions or all(map(str.isdecimal, names)):

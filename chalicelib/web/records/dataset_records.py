@@ -159,7 +159,7 @@ class ChangedLabelRecord(LabelRecord, rename="camel"):
 
 
 class UploadRecord(msgspec.Struct, rename="camel"):
-    """A presigned form."""
+    """A presigned form, with which a file is sent to the storage of the service."""
 
     url: str
     fields: dict[str, str]

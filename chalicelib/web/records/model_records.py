@@ -264,7 +264,7 @@ class ModelExportRecord(msgspec.Struct, rename="camel"):
 
 
 class BatchCountsRecord(msgspec.Struct):
-    """The numbers of lines of a batch."""
+    """The number of lines of a batch, of processed lines, and of failed ones among these."""
 
     total: int
     done: int

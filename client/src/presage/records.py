@@ -136,7 +136,7 @@ class ChangedLabel(Record, kw_only=True):
 
 
 class Upload(Record, kw_only=True):
-    """A presigned form."""
+    """A presigned form, with which a file is sent to the storage of the service."""
 
     url: str
     fields: dict[str, str]
@@ -512,7 +512,7 @@ class ModelExport(Record, kw_only=True):
 
 
 class BatchCounts(Record, kw_only=True):
-    """The numbers of lines of a batch."""
+    """The number of lines of a batch, of processed lines, and of failed ones among these."""
 
     total: int
     done: int

@@ -103,7 +103,7 @@ class FormField(records.PairItem):
 
     @property
     def entity(self) -> str:
-        """The entity of the template."""
+        """The name of the field in the form template (its entity), such as `invoice_number`."""
         return self.attributes.key.entity
 
     @property
@@ -137,7 +137,7 @@ class FormFields(list[FormField]):
         return self._by_entity[key] if isinstance(key, str) else super().__getitem__(key)
 
     def __contains__(self, item: object) -> bool:
-        """Return whether the form has an entity or a field."""
+        """Return whether the form has the entity, given by name, or the field."""
         return item in self._by_entity if isinstance(item, str) else super().__contains__(item)
 
     @overload
@@ -149,7 +149,7 @@ class FormFields(list[FormField]):
         return self._by_entity.get(entity, default)
 
     def keys(self) -> list[str]:
-        """Return the entities."""
+        """Return the names of all entities that have a field."""
         return list(self._by_entity)
 
     def values(self) -> list[FormField]:

@@ -71,7 +71,7 @@ def answer(
 ) -> FileStream | None:
     """Answer a download of a large object; return None for any other request.
 
-    The caller holds the lock of S3.
+    The caller must hold the lock of S3.
     """
     key = _find_key(environ)
     if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
@@ -101,7 +101,7 @@ def etag(file: Spool) -> str:
 def store(form: Form, version: str) -> bool:
     """Store the file of a form as an object, and notify the bucket's queues.
 
-    The caller holds the lock of S3. The object owns the file afterwards.
+    The caller must hold the lock of S3. The object owns the file afterwards.
 
     Returns:
         Whether the bucket exists.

@@ -182,7 +182,7 @@ def begun_fields(content_type: str, begun: bytes) -> dict[str, str]:
 
     Args:
         content_type: type of the form, with its boundary.
-        begun: the first FIELDS_BYTES of the form, or all of a shorter one.
+        begun: the first FIELDS_BYTES of the form, or the whole form if it is shorter.
 
     Raises:
         Refused: this is not the beginning of a form with a file.

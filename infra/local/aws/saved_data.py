@@ -69,7 +69,7 @@ class SavedData:
     def load(self) -> str:
         """Load the data into the new tables and the bucket; return a line about it.
 
-        The line is empty when nothing was saved. The caller holds the locks.
+        The line is empty when nothing was saved. The caller must hold the locks.
 
         Raises:
             BackupError: the saved data is damaged.
@@ -106,8 +106,8 @@ class SavedData:
     def pieces(self, name: str) -> bytes:
         """Return the packed pieces of a table by its full name.
 
-        Scanning the table through DynamoDB's API would take many times as long. The caller holds
-        the lock.
+        Scanning the table through DynamoDB's API would take many times as long. The caller must
+        hold the lock.
         """
         table: Any = dynamodb_backends[ACCOUNT][self._settings.region].tables[name]
         groups = table.items.values()
@@ -147,7 +147,7 @@ class SavedData:
 
 
 def _make_key(backend: Any, bucket: str, item: StoredObject) -> FakeKey:
-    """Create an empty object with the saved attributes, so that a save sees it as unchanged."""
+    """Create an empty object with the saved attributes, so that the next save sees no change."""
     etag = item.etag.strip('"')
     key: FakeKey = backend.put_object(bucket, item.key, b"", etag=etag, disable_notification=True)
     key.last_modified = datetime.fromisoformat(item.modified).astimezone(UTC).replace(tzinfo=None)

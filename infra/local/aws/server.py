@@ -112,7 +112,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
             self.wfile.flush()  # the buffer would keep the line until the answer
 
     def _drop(self) -> None:
-        """Drop what arrives of an unread body, so that the client gets to read the answer."""
+        """Read and discard the rest of an unread body, so that the client can read the answer."""
         left, deadline = DROPPED_BYTES, time.monotonic() + DROPPING_SECONDS
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)

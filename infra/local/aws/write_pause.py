@@ -33,7 +33,7 @@ ENTER_SECONDS = 10.0
 
 
 def control_secret(secret_access_key: str) -> str:
-    """Return the secret of the control path, which only owners of the stack's keys can derive."""
+    """Return the secret that calls to the control path must send; it is derived from the keys."""
     return hmac.digest(secret_access_key.encode(), PATH.encode(), hashlib.sha256).hex()
 
 

@@ -62,7 +62,7 @@ class FormChecks:
 
         Args:
             request: the request, whose headers have arrived.
-            begun: the first FIELDS_BYTES of its body, or all of a shorter one.
+            begun: the first FIELDS_BYTES of its body, or the whole body if it is shorter.
         """
         try:
             fields = begun_fields(request.headers.get("CONTENT_TYPE", ""), begun)

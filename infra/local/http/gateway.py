@@ -215,7 +215,7 @@ class HttpAnswer:
 
     status: int
     headers: list[tuple[str, str]]
-    """Headers without the hop-by-hop ones and the length."""
+    """Headers, without hop-by-hop headers and Content-Length."""
     body: bytes
     is_own: bool = False
     """Whether the gateway answers without calling the service."""

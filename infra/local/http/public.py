@@ -34,7 +34,7 @@ class PublicAddress:
     host: str
     """Host name, with a port unless it is the usual one of the scheme."""
     proxies: tuple[Network, ...] = ()
-    """Addresses whose `X-Forwarded-For` is read."""
+    """Addresses of trusted proxies, whose `X-Forwarded-For` headers are read."""
     bound_host: str = ""
     """Address that the front is bound to; programs on this machine may call it too."""
 

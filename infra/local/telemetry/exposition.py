@@ -1,6 +1,6 @@
 """Answers scrapes by Prometheus: on a separate port, and on the public port with a token.
 
-The values of all processes are added here, from files that outlive them.
+The values of all processes are added here, from files that outlive the processes.
 """
 
 from __future__ import annotations

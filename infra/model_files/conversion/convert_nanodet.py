@@ -106,7 +106,7 @@ class _GraphConversion:
             raise BrokenFile(f"The TensorFlow.js model uses {node.name} in a way not known here.")
 
     def _first(self, node: Node, layout: str = "") -> _Value:
-        """Return a node's first input, which must have the layout."""
+        """Return a node's first input; raise BrokenFile if it has another layout than `layout`."""
         value = self.value(node.inputs[0])
         self._require(node, value.layout == (layout or value.layout))
         return value

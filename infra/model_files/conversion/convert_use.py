@@ -118,8 +118,9 @@ def _add_head(graph: Graph, weights: Weights, pooled: str) -> None:
 def build_graph(weights: Weights) -> onnx.ModelProto:
     """Build the encoder's graph.
 
-    Inputs are `rows`, uint8 (tokens, 512), the rows of one text in the table, and `chunks`, int64
-    (tokens,), each id modulo 17. The output is `vector`, float32 (1, 512), of length 1.
+    The input `rows`, uint8 (tokens, 512), has the rows of one text in the embedding table. The
+    input `chunks`, int64 (tokens,), has each token's id modulo 17. The output is `vector`, float32
+    (1, 512), of length 1.
     """
     graph = Graph()
     tokens = _add_tokens(graph, weights)

@@ -41,7 +41,7 @@ class Graph:
     def add_many(
         self, kind: str, inputs: list[str], outputs: list[str], **attributes: Attribute
     ) -> list[str]:
-        """Add a node with several outputs, and return their names; the first names the node."""
+        """Add a node with several outputs, named after the first; return the outputs' names."""
         node = helper.make_node(kind, inputs, outputs, name=outputs[0])
         node.attribute.extend(
             helper.make_attribute(name, value) for name, value in attributes.items()

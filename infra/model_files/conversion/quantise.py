@@ -73,7 +73,7 @@ def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) 
 
 
 def quantise_by_block(model: onnx.ModelProto, products: Sequence[str]) -> None:
-    """Replace products with constant weights, float32 (in, out), by products of 8-bit blocks.
+    """Replace matrix products by products of 8-bit blocks. Weights are constant float32 (in, out).
 
     Args:
         model: a graph in full precision, which is changed.

@@ -41,7 +41,7 @@ _COCO = (
 
 @dataclass(frozen=True)
 class _Choice:
-    """The labels of its network that a prebuilt model uses, and texts for its card."""
+    """The subset of a network's labels that a prebuilt model uses, and texts for its card."""
 
     type: str
     """Dataset type; the model returns predictions like models of this type."""

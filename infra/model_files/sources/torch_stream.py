@@ -28,7 +28,7 @@ _TYPES = {"FloatStorage": "<f4", "DoubleStorage": "<f8", "LongStorage": "<i8"}
 
 @dataclass(frozen=True)
 class _Storage:
-    """A block of numbers after the pickles."""
+    """A block of numbers, which follows the pickles in the file."""
 
     key: str
     dtype: str

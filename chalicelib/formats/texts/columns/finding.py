@@ -249,7 +249,7 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Return the columns as requested, by name or by content; None means the first two."""
+        """Return columns requested, found by name or found by content; None for the first two."""
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)

@@ -105,7 +105,7 @@ class ColumnProfile:
     def _factor(
         self, known: frozenset[str], opposite: frozenset[str], hints: frozenset[str]
     ) -> float:
-        """Return the factor by which the column's name changes its score for a role."""
+        """Return the factor by which the column's name changes its text score or label score."""
         name = fold_name(self.name)
         words = name.split()
         if name in known:

@@ -27,7 +27,7 @@ class AsyncFamilyBase(ABC, Generic[ResultT_co]):
         """The other family, because lists of models contain those of both families."""
 
     def of_type(self, model_type: str) -> AsyncFamilyBase:
-        """Return the family of a model type."""
+        """Return the family, language or vision, of a model type."""
         return self if model_type.startswith(self.model_types) else self.sibling
 
     @abstractmethod

@@ -251,8 +251,8 @@ class AsyncModels(Generic[ResultT_co]):
 
         Args:
             model_id: a model of type text-intent.
-            file: texts with a column `label`, empty where it is not known, as CSV, TSV, XLSX or
-                JSON Lines: a path, URL, bytes or open file.
+            file: texts with a column `label`, empty where the label is not known, as CSV, TSV, XLSX
+                or JSON Lines: a path, URL, bytes or open file.
             dataset_id: a dataset whose uploaded texts are used, instead of a file.
             out_of_domain_rate: fraction of in-scope texts that the model may reject; only for a
                 model that rejects out-of-scope texts.
@@ -369,7 +369,7 @@ class AsyncModels(Generic[ResultT_co]):
         """Compare two versions by their predictions for the same held-out examples.
 
         Returns:
-            Both accuracies, and the 95 % interval of the second minus the first.
+            Both accuracies, and the 95 % confidence interval of the second minus the first.
         """
         fields = {"versions": [first, second]}
         request = Request("POST", f"{self._base}/models/{model_id}/compare", fields=fields)

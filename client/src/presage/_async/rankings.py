@@ -36,7 +36,7 @@ class AsyncPictureRankings(AsyncBatchMaker):
             count: maximum number to choose, 1 to 1,000; default 100.
             name: name of the batch; by default the file's name.
             format: format of the result, `jsonl` or `csv`.
-            partial: whether to rank only as many images as the quota allows.
+            partial: whether to rank as many images as the quota allows, if it does not allow all.
             progress: whether to show progress bars; None shows them on a terminal.
 
         Returns:
@@ -75,7 +75,7 @@ class AsyncRankings(AsyncBatchMaker):
             count: maximum number to choose, 1 to 1,000; default 100.
             name: name of the batch; by default the file's name.
             format: format of the result, `jsonl`, or `csv`, which can be uploaded after labelling.
-            partial: whether to rank only as many texts as the quota allows.
+            partial: whether to rank as many texts as the quota allows, if it does not allow all.
             text_column: text column: its name, or its position from 1 in a file without header.
             progress: whether to show progress bars; None shows them on a terminal.
 

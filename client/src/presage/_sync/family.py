@@ -28,7 +28,7 @@ class FamilyBase(ABC, Generic[ResultT_co]):
         """The other family, because lists of models contain those of both families."""
 
     def of_type(self, model_type: str) -> FamilyBase:
-        """Return the family of a model type."""
+        """Return the family, language or vision, of a model type."""
         return self if model_type.startswith(self.model_types) else self.sibling
 
     @abstractmethod

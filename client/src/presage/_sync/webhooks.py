@@ -51,7 +51,10 @@ class Webhooks:
         description: str | None = None,
         enabled: bool | None = None,
     ) -> records.Webhook:
-        """Change a webhook. None leaves a value unchanged; `enabled=True` also ends a pause."""
+        """Change a webhook. None leaves a value unchanged.
+
+        `enabled=True` also ends a pause that follows failed deliveries.
+        """
         fields = {
             "url": url,
             "events": None if events is None else [*events],

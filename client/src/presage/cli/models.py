@@ -229,7 +229,7 @@ def _card_lines(members: dict[str, Any]) -> list[str]:
 
 
 def _note_lines(members: dict[str, Any]) -> list[str]:
-    """Return a line about labels that were not used in training, and a line for each advice."""
+    """Return a line about labels that were not used in training, and a line per advice."""
     left_out = members.get("skippedLabels") or []
     skipped = ", ".join(f"{one['name']} ({one['numExamples']})" for one in left_out)
     lines = [f"labels left out, with their examples: {skipped}"] if skipped else []

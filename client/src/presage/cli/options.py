@@ -149,5 +149,5 @@ def current_command(app: typer.Typer) -> Any:
 
 
 def warning_line(warning: records.Warning, app: typer.Typer) -> str:
-    """Return the line of a warning, whose fields are the current command's options."""
+    """Return a warning as one line, in which API fields are replaced by the command's options."""
     return f"warning: {in_options(warning.message, current_command(app))}"
