@@ -41,7 +41,7 @@ class LabelNames(NamedTuple):
 
     names: Sequence[str]
     ids: Sequence[int]
-    """Id of each label, by index. Labels that only a global dataset has are last, with no id."""
+    """Id of each label, by index. Labels that only a global dataset has are last and have none."""
 
     def id_of(self, label: int) -> int:
         """Return the id of a label; 0 if the label has no id."""

@@ -133,7 +133,7 @@ def cost_of(profile: Profile, base: Profile) -> float:
 
 
 def required_decrease(step: Profile, base: Profile) -> float:
-    """Return the relative decrease of the log-loss that justifies a profile instead of `base`."""
+    """Return the relative decrease of the log-loss that justifies `step` instead of `base`."""
     return _WORTH * max(1.0, (_cost(step) - _cost(base)) / _COSTS["bge"])
 
 

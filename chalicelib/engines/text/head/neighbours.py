@@ -203,7 +203,7 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Return the smallest weight whose loss is near the lowest one; 0 if no weight helps much.
+    """Return the smallest weight with nearly the lowest loss; 0 if no weight helps much.
 
     Args:
         loss_with: returns the out-of-fold loss for a weight.

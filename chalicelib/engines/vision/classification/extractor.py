@@ -1,4 +1,4 @@
-"""Computes one vector per view: the mean of the backbone's outputs for the image and its middle.
+"""Computes one vector per view: the mean of the backbone's outputs for the view and its middle.
 
 Most images show their object in the middle. A second vector of only the middle helps to separate
 labels whose images are similar as a whole.

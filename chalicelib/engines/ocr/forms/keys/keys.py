@@ -251,7 +251,7 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
 
 
 def _fits_case(wanted: str, read: str) -> float:
-    """Return a factor that is below 1 if the key and the page differ in upper and lower case."""
+    """Return a factor that is below 1 if the key and the read text differ in case."""
     if wanted[:1].isupper() and read[:1].islower():
         return settings.KEY_IN_SMALL_LETTERS
     is_same = wanted.rstrip(":") == read or not is_short(wanted)
