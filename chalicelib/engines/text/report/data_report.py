@@ -60,7 +60,7 @@ def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
 
 
 def expected_precision(texts: TrainingTexts) -> str:
-    """Return a sentence about the fraction of flagged examples that are real label errors."""
+    """Return a sentence about how many of the flagged examples are real label errors."""
     counts = np.sort(np.bincount(texts.label_indexes))
     counts = counts[counts > 0]
     if not len(counts):

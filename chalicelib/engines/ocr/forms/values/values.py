@@ -70,7 +70,7 @@ def _kinship(keys: Sequence[FoundKey]) -> Doubles:
     """Return how much a key's vote counts for another key, float64, shape (keys, keys).
 
     A vote counts more for a key in the same line. It counts less if only one of the keys has a
-    colon, and not at all if only one of them is a number.
+    colon. In different lines, it does not count if only one of the keys is a number.
     """
     has_colon = np.array([key.has_colon for key in keys])
     is_number = np.array([key.text.isdecimal() for key in keys])
@@ -254,7 +254,7 @@ def _is_comb(segments: Sequence[LineSegment]) -> bool:
 
 
 def _has_gap(segments: Sequence[LineSegment]) -> bool:
-    """Return whether there is a gap as wide as a character between characters in boxes."""
+    """Return whether an empty box seems to interrupt a row of characters in boxes."""
     middles = [
         (1 - share) * each.rect.min_x + share * each.rect.max_x
         for each in segments
