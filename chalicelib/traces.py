@@ -24,8 +24,8 @@ def describe(exception: BaseException) -> dict[str, object]:
     """Describe an exception and its causes for a log line.
 
     Returns:
-        `exception` has the kind and code. `trace` has a text for each exception of the chain, and
-            is missing if the exception was described before.
+        Members for the line. `exception` has the kind and code. `trace` has a text for each
+            exception of the chain, and is missing if the exception was described before.
     """
     if exception.__dict__.get(_DESCRIBED):
         return {"exception": _title(exception)}

@@ -119,7 +119,8 @@ def check_scope(scope: str, needed: str) -> None:
 
     Args:
         scope: ALL or PREDICT, the scope of the key.
-        needed: PREDICT or ALL, the scope that the call needs; NO_KEY if it accepts no API key.
+        needed: PREDICT or ALL, the scope that the call needs; NO_KEY if the call accepts no API
+            key.
 
     Raises:
         InsufficientScope: the scope does not allow the call.

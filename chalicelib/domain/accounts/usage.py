@@ -131,10 +131,10 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples that are shown to an account on a day, unless they exceed the limit.
+        """Count examples that are shown to an account on a day, unless that exceeds the limit.
 
         Returns:
-            False if they would exceed the limit.
+            False if the examples were not counted, because they would exceed the limit.
         """
 
 

@@ -50,7 +50,7 @@ class BatchWork(Protocol):
     ) -> Iterator[BatchLine]:
         """Yield the lines of a file; an invalid line contains its error.
 
-        `check` is called regularly, and raises an error to stop. `table` receives the columns of
+        `check` is called regularly, and may raise an error to stop. `table` receives the columns of
         the input, and warnings about them.
 
         Raises:

@@ -46,7 +46,10 @@ Waiting = TypeVar("Waiting", bound=WaitingJob)
 
 
 def running_jobs(jobs: Iterable[WaitingJob], now: int) -> Counter[str]:
-    """Count the jobs with a valid lease by account; `now` is in milliseconds since 1970."""
+    """Return the number of jobs with a valid lease for each account.
+
+    `now` is in milliseconds since 1970.
+    """
     return Counter(job.account_id for job in jobs if is_owned(job.lease_until, now))
 
 

@@ -1,8 +1,8 @@
 """Explains a prediction by the words or regions whose removal changes it most.
 
-Leave-one-out importance (Li, Monroe, Jurafsky, "Understanding Neural Networks through
-Representation Erasure"); for images occlusion (Zeiler, Fergus, "Visualizing and Understanding
-Convolutional Networks").
+For texts, the method is leave-one-out importance (Li, Monroe, Jurafsky, "Understanding Neural
+Networks through Representation Erasure"). For images, it is occlusion (Zeiler, Fergus, "Visualizing
+and Understanding Convolutional Networks").
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class PartDelegation(Protocol):
         """Compute the unfinished parts of a run in this process, from the last to the first.
 
         `check` is called after each part with the numbers of finished parts and of all parts. It
-        raises an error to stop.
+        may raise an error to stop.
         """
         ...
 

@@ -118,8 +118,8 @@ def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -
     A view is the image or an augmented copy.
 
     Args:
-        plain: number of views without augmentation of each image, which are always used.
-        wanted: number of all views of each image. Augmented views come last.
+        plain: for each image, the number of views without augmentation. These are always used.
+        wanted: for each image, the number of all views. Augmented views come last.
         most_rows: number of feature rows that fit into memory.
 
     Returns:
@@ -142,8 +142,8 @@ def default_copies(pictures: int) -> int:
     """Return how many augmented copies a detection training adds if the caller sent no number.
 
     Returns:
-        For up to 60 images, 3 copies per image; for 61 to 200 images, none; for more, 1 per image,
-            which is its mirror image. The number is the sum over all images.
+        The sum over all images: up to 60 images get 3 copies each, 61 to 200 images get none, and
+            more images get 1 each, their mirror image.
     """
     # Few images are repeated often, so copies reduce overfitting. Many give enough steps to learn
     # from mirror images too. In between, copies are not worth the time to compute their features.

@@ -108,8 +108,8 @@ class BatchService:
         Args:
             stores: rows, files and queues.
             clock: returns the current time.
-            works: by family, the object that reads inputs of this family and predicts their lines.
-            prepare: prepares a small batch while the caller waits; raises an error to refuse it.
+            works: for each family, the object that reads its inputs and predicts their lines.
+            prepare: prepares a small batch while the caller waits; may raise an error to refuse it.
             settle: releases the reserved predictions of an ended batch and deletes its files.
         """
         self._stores = stores

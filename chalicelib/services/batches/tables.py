@@ -74,7 +74,7 @@ class TableWork:
     def chunks(self, batch: Batch, check: Callable[[], None]) -> Iterator[bytes]:
         """Yield the bytes of the result, made from all answered parts.
 
-        `check` is called often, and raises an error to stop.
+        `check` is called often, and may raise an error to stop.
 
         Raises:
             StorageUnavailable: a part is missing because another worker has finished the batch.

@@ -65,7 +65,7 @@ class BundleService:
     def write(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> None:
         """Write the archive of an exported model.
 
-        `check` is called before each part of the archive, and raises an error to stop.
+        `check` is called before each part of the archive, and may raise an error to stop.
 
         Raises:
             BadRequest: the model was deleted, or its networks are not installed.

@@ -72,9 +72,9 @@ class ExampleWriter:
             sources: `upload`, `feedback` or both.
             kind: format of the file.
             file: receives the file; stays open.
-            check: called before each example; raises an error to stop.
-            on_gap: called for each image whose file is missing; may raise an error to stop.
-                Otherwise the image is left out.
+            check: called before each example; may raise an error to stop.
+            on_gap: called for each image whose file is missing; may raise an error to stop. If it
+                raises none, the image is left out.
 
         Returns:
             The number of examples written.

@@ -47,7 +47,7 @@ class HealthService:
 
         Args:
             model_dir: folder that has a subfolder for each installed part.
-            source: from where missing parts can be downloaded.
+            source: knows which missing parts can be downloaded.
             pools: report which parts are loaded.
             names: parts that are listed even if they are missing.
         """

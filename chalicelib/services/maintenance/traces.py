@@ -227,7 +227,8 @@ class TraceService:
             names: texts or file names of the examples.
 
         Returns:
-            Whether all were changed; False while an adjustment copies some of these documents.
+            False if an adjustment is copying some of these documents, which then may keep the
+                examples.
         """
 
         def change(document: Any) -> Any:

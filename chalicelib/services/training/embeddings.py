@@ -63,7 +63,7 @@ class EmbeddingService:
         """Embed the parts of a dataset that are not embedded yet, the last part first.
 
         `check` is called between parts with the numbers of finished parts and of all parts. It
-        raises an error to stop.
+        may raise an error to stop.
         """
 
         def embed(part: str) -> None:
@@ -74,7 +74,7 @@ class EmbeddingService:
         process_parts(lambda: self._parts.waiting(dataset.dataset_id), embed, check)
 
     def make_run_part(self, model: Model, part: RunPart) -> None:
-        """Embed texts that a training delegated."""
+        """Compute and store the vectors of texts that a training delegated to this worker."""
         del model
         self._embed(part.dataset_id, part.engine, part.items, part.name)
 
@@ -101,9 +101,9 @@ class EmbeddingService:
             owner: dataset whose embeddings are read and extended, or a key prefix in the bucket.
             encoder: name of the encoder.
             texts: texts or windows in any order. Equal texts are embedded once.
-            check: called between parts with the numbers of embedded texts and of all texts; raises
-                an error to stop.
-            delegate: called once with all texts that have no vectors; raises an error to stop.
+            check: called between parts with the numbers of embedded texts and of all texts; may
+                raise an error to stop.
+            delegate: called once with all texts that have no vectors; may raise an error to stop.
 
         Raises:
             EncoderNotInstalled: the files of the encoder are missing.

@@ -133,8 +133,8 @@ class FeatureService:
             is_default: whether uploads use the same extractor. If so, waiting parts of uploads
                 whose images are all in this training are deleted.
             check: called between objects with the number of existing rows, of all rows, and of rows
-                that this call computed; raises an error to stop.
-            delegate: called with the missing rows if there are many; raises an error to stop.
+                that this call computed; may raise an error to stop.
+            delegate: called with the missing rows if there are many; may raise an error to stop.
 
         Returns:
             The features of all readable images. The caller must close them.

@@ -101,7 +101,7 @@ class Reader(Protocol):
     ) -> IngestPlan:
         """Check a file, and plan which examples it adds to the dataset.
 
-        `check` is called often, and raises an error to stop. `begin` receives the object that
+        `check` is called often, and may raise an error to stop. `begin` receives the object that
         counts the examples, before the first example is read. So the receipt of a refused file has
         the counts up to the error.
 

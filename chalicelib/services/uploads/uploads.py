@@ -433,7 +433,7 @@ class UploadService:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
     def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource, entry: str) -> bool:
-        """Undo a failed upload: its count, its stored file, the claim of a file in the bucket.
+        """Undo a failed upload: stop counting it, delete its file, and release a claimed file.
 
         Returns:
             False if the upload has started; then nothing is undone.

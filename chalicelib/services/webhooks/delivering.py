@@ -127,7 +127,8 @@ class DeliveryService:
         """Post an event to a webhook.
 
         Returns:
-            The status of the response, None without one; and the cause of a failure, "" for none.
+            The status of the response, or None if there was none; and why the delivery failed, or
+            "" if it succeeded.
         """
         secrets = self._hooks.secrets(hook)
         if not secrets:

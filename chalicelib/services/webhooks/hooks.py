@@ -124,7 +124,7 @@ class WebhookService:
         return self._existing(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Replace the secret of a webhook. For 24 hours, the old one also signs deliveries.
+        """Replace the secret of a webhook. For 24 hours, the old secret also signs deliveries.
 
         Returns:
             The webhook and its new secret.

@@ -51,7 +51,7 @@ class WebhookStore:
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Store a webhook with a new secret; replace the one of an earlier attempt at this call.
+        """Store a webhook with a new secret, in place of one that an earlier attempt stored.
 
         Returns:
             The webhook and its secret, which is not returned again.
@@ -85,7 +85,7 @@ class WebhookStore:
         return self._change(account_id, change_one).get(hook_id)
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str] | None:
-        """Replace the secret of a webhook. The old one also signs deliveries for another day.
+        """Replace the secret of a webhook. The old secret also signs deliveries for another day.
 
         Returns:
             The webhook and its new secret, which is not returned again; None for a deleted webhook.

@@ -79,7 +79,7 @@ class ArtifactStore:
         """Write the rest of an open file. A long file is split into several objects.
 
         The file is read from its current position, and stays open. `check` is called before each
-        object is written, and raises an error to stop.
+        object is written, and may raise an error to stop.
         """
         piece = file.read(PIECE_BYTES)
         if len(piece) < PIECE_BYTES:
@@ -98,7 +98,7 @@ class ArtifactStore:
         """Write the rest of an open file as one object, whatever its length.
 
         The file is read from its current position, and stays open. The object exists only once it
-        is complete. `check` is called before each part is written, and raises an error to stop.
+        is complete. `check` is called before each part is written, and may raise an error to stop.
         """
         part = file.read(PIECE_BYTES)
         if len(part) < PIECE_BYTES:

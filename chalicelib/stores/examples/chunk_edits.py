@@ -105,8 +105,8 @@ class ChunkEditor:
         """Write the new chunks and layouts of edits.
 
         The keys of replaced chunks are added to `dead` of the edits. `fence` is the fence of the
-        lease under which the dataset is changed. `check` is called often, and raises an error to
-        stop.
+        lease under which the dataset is changed. `check` is called often, and may raise an
+        error to stop.
 
         Raises:
             LeaseLost: another writer has written to the dataset.

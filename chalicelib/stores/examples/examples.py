@@ -346,7 +346,7 @@ class ChunkWriter:
         dataset_id: dataset of the examples.
         fence: fence of the lease under which the examples are written.
         counts: committed counts by label id, in the order of the labels.
-        check: called before each write; raises an error to stop.
+        check: called before each write; may raise an error to stop.
         source: `upload` or `feedback`.
     """
 

@@ -54,7 +54,7 @@ class ChunkLayout:
         return self._ends[-1] if self.chunks else 0
 
     def tail(self, count: int) -> tuple[int, int]:
-        """Return the chunk to which the next example of a sequence is appended.
+        """Return the chunk to which the next example is appended, after `count` examples.
 
         Returns:
             The position of the chunk's first example, and the number of the chunk.

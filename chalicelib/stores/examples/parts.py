@@ -93,8 +93,8 @@ def process_parts(
     Args:
         waiting: returns the keys of unfinished parts. Parts that appear later are ignored.
         do: processes a part.
-        check: called between parts with the numbers of finished parts and of all parts; raises an
-            error to stop.
+        check: called between parts with the numbers of finished parts and of all parts; may raise
+            an error to stop.
     """
     # From the end, because the queue starts at the front; so both need no coordination.
     first = waiting()

@@ -84,10 +84,10 @@ class Downloader:
         """Set the rules for all downloads.
 
         Args:
-            allowed: entries of an AllowList: addresses to permit although they are not public.
+            allowed: entries of an AllowList, which permits addresses that are not public.
             connect_timeout_seconds: maximum time to connect to one address.
             resolver: resolves host names like socket.getaddrinfo; called once per URL.
-            tls: settings of the certificate check; None for those of the system.
+            tls: settings of the certificate check; None for the settings of the system.
             check_seconds: maximum time of `check`, including redirects.
 
         Raises:
@@ -136,7 +136,7 @@ class Downloader:
             max_bytes: maximum size of the file, whatever size the server announces.
             total_seconds: maximum time of the download.
             what: name of the file in error texts.
-            check: called at least once per second; raises an error to stop.
+            check: called at least once per second; may raise an error to stop.
 
         Returns:
             Name and size of the file.

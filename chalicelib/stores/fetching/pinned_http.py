@@ -142,7 +142,7 @@ def open_socket(
         address: numeric IP address.
         location: has the port, and the host name that the certificate must match.
         tls: settings of the certificate check; None for a connection without TLS.
-        limit: maximum seconds for connecting, and again for the TLS handshake.
+        limit: maximum time in seconds to connect; the TLS handshake may take the same time again.
 
     Raises:
         OSError: the connection failed, or the certificate is not valid.
@@ -188,8 +188,8 @@ class Exchange:
         Args:
             sock: a connected socket, which is closed with the exchange.
             location: the requested URL.
-            deadline: until when the exchange must end.
-            check: called while waiting for bytes; raises an error to stop.
+            deadline: time until which the exchange must end.
+            check: called while waiting for bytes; may raise an error to stop.
             content: body to POST; None for a GET request.
 
         Raises:

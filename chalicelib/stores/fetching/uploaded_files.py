@@ -107,7 +107,7 @@ class UploadedFileStore:
             uploaded: the file to read.
             target: is written from its current position.
             length: number of bytes to copy; None for all.
-            check: called for each megabyte; raises an error to stop.
+            check: called for each megabyte; may raise an error to stop.
 
         Raises:
             DownloadFailed: the file was overwritten or deleted.

@@ -106,7 +106,7 @@ class BatchFiles:
         """Join the answers of all answered parts in order, and write them as one object.
 
         `head` are bytes before the first line. `check` is called before each part of the S3 upload,
-        and raises an error to stop.
+        and may raise an error to stop.
 
         Returns:
             The size of the result in bytes.

@@ -136,8 +136,8 @@ class BatchStore:
 
         Args:
             batch: the batch.
-            ends: for each part, the number of lines in it and all parts before; at least one part.
-            month: such as `2026-11`; "" if the lines do not count as predictions.
+            ends: for each part, the number of lines up to its end; there is at least one part.
+            month: month of the quota, such as `2026-11`; "" if lines do not count as predictions.
             warnings: warnings about properties of the input that had to be guessed.
         """
         # OCR calls are not metered, so their batches have no month.

@@ -63,7 +63,7 @@ class CapacityStore:
         """Count an upload, and reserve its bytes, before it is accepted.
 
         Returns:
-            The entry of the upload, for `cancel_upload`.
+            The entry of the upload in the account's row, which `cancel_upload` needs.
 
         Raises:
             TooManyOpen: too many uploads are running, or the account stores too much.

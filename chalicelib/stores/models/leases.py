@@ -211,7 +211,7 @@ class ModelLeases:
         Args:
             model: the run.
             actions: the changes.
-            again: condition which is true if an earlier attempt of this write has succeeded.
+            again: condition that is true if an earlier attempt at this write has succeeded.
         """
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):

@@ -79,7 +79,7 @@ class ServedModels:
         Args:
             account_id: id of the model's account.
             model_id: id of the model.
-            version: folder of the version; empty or PREBUILT_VERSION needs no check.
+            version: folder of the version. Nothing is checked if it is empty or PREBUILT_VERSION.
 
         Raises:
             ModelNotFound: the model was deleted meanwhile.

@@ -1,6 +1,6 @@
 """Converts fields and query parameters to the struct that an operation declares.
 
-Error texts are made from those of msgspec: field, expected value, received value.
+Error texts name the field, the expected value and the received value, as msgspec reports them.
 """
 
 from __future__ import annotations
