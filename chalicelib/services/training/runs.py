@@ -210,8 +210,8 @@ class TrainingRunService:
         """Compare a new version with the served one, if the request has `if-better`.
 
         Returns:
-            `not_served_because` if the new version is worse; `served_because` if the versions
-            could not be compared; otherwise no entry.
+            A dict with `not_served_because` if the new version is worse, or with `served_because`
+            if the versions could not be compared; otherwise empty.
         """
         current = self._stores.models.find(model.account_id, model.model_id)
         if not model.request.serves_if_better or current is None or not current.version:
