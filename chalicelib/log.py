@@ -159,7 +159,7 @@ def _write(level: str, event: str, facts: Facts, exception: BaseException | None
     for name, value in (*_FACTS.get().items(), *facts.items(), *shown.items()):
         if name not in _FIXED:
             line[name] = _plain(value)
-    # A finished record, handed over as it is: the logger's level has been looked at already.
+    # Passed to the handlers directly, because the level was checked before.
     number = _LEVELS.get(level, logging.WARNING)
     text = _ENCODER.encode(line)
     _LOGGER.handle(_LOGGER.makeRecord(_LOGGER.name, number, "", 0, text, (), None))

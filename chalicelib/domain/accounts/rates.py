@@ -119,7 +119,8 @@ class _Drawn:
         """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
-            # Too old: the bucket has filled meanwhile, as if this had never been drawn.
+            # These calls are too old: the bucket has filled up again, as if they had never been
+            # taken.
             self.calls = self.spent = 0
             return True
         return elapsed >= SCARCE_SECONDS if self.is_scarce else self.spent >= self.calls

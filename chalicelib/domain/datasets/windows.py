@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-# Words of a text that count; the rest is not read.
+# Number of words of a text that models read; the rest is ignored.
 READ_WORDS = 1_200
 # A text of at most this many characters is short whatever its script.
 SHORT_CHARACTERS = 120

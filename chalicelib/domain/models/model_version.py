@@ -155,7 +155,7 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
             examples=one["examples"],
             algorithm=one["algorithm"],
             not_served_because=one["notServed"],
-            # Rows of older versions lack these.
+            # Rows of older versions lack these members.
             served_because=one.get("served", ""),
             is_adjusted=one.get("isAdjusted", False),
             bytes=one.get("bytes"),

@@ -101,7 +101,8 @@ def get_dataset(call: Call) -> dataset_records.DatasetRecord:
 @Operation("DELETE", "/v2/:family/datasets/{dataset_id}", statuses=(404, 409))
 def delete_dataset(call: Call) -> service_records.DeletionRecord:
     """Delete a dataset; its models are not deleted."""
-    # Not located: a repeated DELETE of a deleted dataset returns the same deletion, not a 404.
+    # The dataset is not located first, so that a repeated DELETE returns the same deletion, not a
+    # 404.
     deletions, dataset_id = call.container.deletions, dataset_id_in_path(call)
     return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
 

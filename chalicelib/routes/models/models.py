@@ -170,5 +170,6 @@ def list_models(call: Call) -> ListAnswer[model_records.ModelRecord]:
 def delete_model(call: Call) -> service_records.DeletionRecord:
     """Delete a model."""
     deletions = call.container.deletions
-    # Not located: a repeated DELETE of a deleted model returns the same deletion, not a 404.
+    # The model is not located first, so that a repeated DELETE returns the same deletion, not a
+    # 404.
     return describe.deletion(deletions.delete_model(call.account, model_id_in_path(call)))

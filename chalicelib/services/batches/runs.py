@@ -291,8 +291,8 @@ class BatchRunService:
         if "dataset" in source:
             return self._dataset_lines(batch, int(str(source["dataset"])))
         if "raw" in source:
-            # Only missing if another worker has finished the batch, or for a moment: a retry finds
-            # out.
+            # The input is missing if another worker has finished the batch, or only for a moment. A
+            # retry shows which.
             if not self._files.read_input(batch, file):
                 raise StorageUnavailable
         elif uploaded := claimed_file(batch.account_id, batch.source):
@@ -314,7 +314,7 @@ class BatchRunService:
         waiting = [b for b in self._batches.of_account(account_id) if not b.is_over]
         if any(batch.status == RUNNING for batch in waiting):
             return
-        # Listed newest first; the oldest starts next.
+        # The batches are listed newest first, and the oldest starts next.
         for batch in reversed(waiting):
             started = self._batches.start(batch) if batch.is_prepared else None
             if started is not None:

@@ -127,7 +127,7 @@ class BrowseService:
         pairs = [(item.example, item.label) for item in page.items]
         self._allowances.browse(account, len(pairs))
         dataset = view.dataset
-        # Before `show` notes the expiry of URLs in the row, so that it also covers these.
+        # Made before `show` stores when URLs expire, so that this time covers the thumbnails, too.
         small = self._thumbnails.show(dataset.dataset_id, [example for example, _ in pairs])
         try:
             views = self._views.show(dataset, pairs)

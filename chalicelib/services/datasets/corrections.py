@@ -264,7 +264,8 @@ class CorrectionService:
         skipped = 0
         for one in suspects:
             sequence, example = found.get(one.example_id, (None, None))
-            # By name as well: the label may have been removed and created again since.
+            # Also looked up by name, because the label may have been removed and created again
+            # since.
             target = view.label(one.suggestion_id) or view.label_named(one.suggestion)
             # An example that was moved or edited after the training keeps its correction.
             is_same = (

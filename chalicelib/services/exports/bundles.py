@@ -195,7 +195,7 @@ class BundleService:
     ) -> None:
         """Add sample inputs to the archive, with the predictions of this service for them."""
         served = ServedModel(model.model_id, model.type, model.status, model.version)
-        # More than any model has: the answers name all labels.
+        # No model has this many labels, so that each answer contains all labels.
         options, golden = PredictionOptions(count=1_000_000), []
         if model.family == LANGUAGE:
             for text in golden_texts(manifest["labels"]):

@@ -161,7 +161,7 @@ class PicturePredictionService:
         trained = self._warm.get(key, lambda: self._read(model)) if model.version else None
         least_side = trained.least_side if trained else 1
         picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, least_side)
-        # After the image: errors of the request come before the state of the model.
+        # Checked after the image, because errors of the request come before the state of the model.
         if trained is None:
             raise ModelNotReady(model.model_id, model.status)
         self._check_backbones(model, trained)

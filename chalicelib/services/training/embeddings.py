@@ -154,7 +154,7 @@ class EmbeddingService:
 
         vectors, digests = self.embed(encoder, texts), [text_digest(text) for text in texts]
         if encoder == WORDS:
-            # Faster to compute than to store.
+            # These vectors are computed faster than they could be stored and read.
             return digests, vectors
         content = dump_shard(digests, vectors)
         self._artifacts.put(f"{self._prefix(owner, encoder)}{name}.npz", content)

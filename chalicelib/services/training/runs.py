@@ -244,7 +244,7 @@ class TrainingRunService:
         try:
             self._stores.model_files.delete_version(model, folder)
         except StorageUnavailable:
-            # They stay until the model is deleted.
+            # The files stay until the model is deleted.
             log.warning("version_not_deleted", model=model.model_id)
 
     def _emit(self, model: Model, event: str) -> None:

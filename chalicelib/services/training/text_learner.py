@@ -415,7 +415,8 @@ class _Progress:
 
     def on_vectors(self, seconds: float) -> None:
         """Raise TimedOut before the fit if another Lambda invocation will have more time for it."""
-        # Only after work of this function: another one would not have more time otherwise.
+        # Only if this function has computed vectors: otherwise the next one would not have more
+        # time.
         if self.has_embedded and self._control.remaining_seconds() < seconds:
             raise TimedOut("The embeddings are finished; the next function trains on them.")
 

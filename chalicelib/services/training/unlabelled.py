@@ -73,7 +73,7 @@ class UnlabelledTextService:
             )
             return self._stores.run_files.queue(model, files, enqueue)
         except DownloadFailed as refused:
-            # It has no URL to blame, as uploads of datasets may.
+            # The parameter is never a URL, so the error names the parameter and not a URL.
             raise InvalidParameter(_PARAMETER, refused.reason) from refused
 
     def _read(self, uploaded: UploadedFile, seconds: float) -> list[str]:

@@ -357,7 +357,7 @@ class UploadService:
             entry = self._stores.capacity.reserve_upload(dataset, upload.size_bytes)
             yield
         except ServiceError:
-            # Any other death is corrected by the daily recount.
+            # If the process dies here, the daily recount corrects the sum.
             if self._revert(dataset, upload, source, entry) or not entry:
                 raise
 
@@ -428,7 +428,7 @@ class UploadService:
 
     def _store_file(self, upload: Upload, source: UploadSource) -> None:
         """Store the file of the call. IngestService copies a file sent with a presigned form."""
-        # Not copied here: 2 GB take longer than a gateway waits.
+        # A file in the bucket is not copied here, because 2 GB take longer than the gateway waits.
         if upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 

@@ -68,7 +68,7 @@ class DeliveryService:
         """
         entry = self._in_flight.begin_delivery(job.account_id)
         if not entry:
-            # Sent again rather than failed: it is not an attempt.
+            # The job is sent again, because this does not count as a failed attempt.
             self._events.announce_later(job)
             return
         began, rest_seconds = self._clock(), 0.0

@@ -81,7 +81,8 @@ class WebhookService:
             InvalidParameter: the URL is not allowed, or an event is unknown.
             TooManyWebhooks: the account has the maximum number of webhooks.
         """
-        # Before the host is looked up, which takes time: later attempts at a call have later times.
+        # Read before the host is looked up, which takes time, so that later attempts have later
+        # times.
         now = self._clock()
         events = checked_events(fields.events or ())
         url = self._checked_url(fields.url or "")

@@ -151,7 +151,7 @@ class AppendStore:
 
     def _remove_leftovers(self, dataset: Dataset, label_id: int) -> None:
         if self._find_dataset(dataset) is None:
-            # Written after the deletion had passed, so nothing else would remove it.
+            # The data was written after the deletion had passed, so nothing else would remove it.
             self._stores.contents.delete(dataset.dataset_id, [label_id])
 
     def _find_dataset(self, dataset: Dataset) -> Dataset | None:

@@ -58,7 +58,8 @@ class DatasetStore:
         deletes the dataset with everything that was stored for it.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
-        # Not the time of creation, which is that of the first attempt, up to a day ago.
+        # The time of this attempt. The time of creation is that of the first attempt, up to a day
+        # ago.
         now = to_milliseconds(self._clock())
         row.open, row.nudged_at = DELETION_PENDING, now
         ids = [counts.label_id for counts in dataset.counts]
@@ -99,7 +100,7 @@ class DatasetStore:
         row = row_of(dataset)
         if try_update(row, actions, _UNCLAIMED):
             return load_dataset(row)
-        # Otherwise an earlier try of this write has succeeded, or another attempt has finished.
+        # The write was refused: an earlier try of it succeeded, or another attempt has finished.
         is_there = refresh(row)
         if not is_there:
             # The sweep has deleted the row. It must find what this slow call stored afterwards.
@@ -255,7 +256,7 @@ class DatasetStore:
         """Delete the row of a dataset; return False if it did not exist."""
         row = row_of(dataset)
         is_deleted = try_write(lambda: row.delete(condition=DatasetRow.dataset_id.exists()))
-        # Also when it did not exist: the process that deleted it may have died before this step.
+        # Also if the row did not exist: the process that deleted it may have died before this step.
         clear_places(str(row.owner))
         return is_deleted
 

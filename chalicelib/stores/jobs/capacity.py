@@ -197,7 +197,7 @@ class CapacityStore:
         try:
             is_added = version is not None and try_update(row, _changed(more_bytes), counted)
             if not is_added:
-                # Not for a closed account, whose row must not come back.
+                # The condition keeps this write from creating the row of a closed account again.
                 try_update(row, stale, AccountRow.account_id.exists())
         except PynamoDBException as error:
             # Not raised: the caller's work succeeded, and the daily recount corrects the sum.

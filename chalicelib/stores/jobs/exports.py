@@ -55,7 +55,7 @@ class ExportStore(FileJobStore[Export]):
     def of_account(self, account_id: str) -> list[Export]:
         """Return the exports of an account that are in progress or can be downloaded."""
         now = to_milliseconds(self._clock())
-        # Of datasets, which have no kind, and of models.
+        # Exports of datasets have no kind.
         wanted = ExportRow.kind.does_not_exist() | (ExportRow.kind == MODEL)
         rows = ExportRow.query(account_id, consistent_read=True, filter_condition=wanted)
         return [_load(row) for row in rows if row.due_at > now and row.status != FAILED]

@@ -116,7 +116,7 @@ class ModelLeases:
                 *self._ended(),
             ]
             if model.request.imported is not None:
-                # Only the archive knows them.
+                # The values of an imported model are known only after its archive was read.
                 actions += [
                     ModelRow.type.set(model.type),
                     ModelRow.language.set(model.language),

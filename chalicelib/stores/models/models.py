@@ -163,7 +163,7 @@ class ModelStore:
             ModelRow.mark.set(keyed) if (keyed := mark()) else ModelRow.mark.remove(),
         ]
         idle = ~ModelRow.status.is_in(*OPEN) & (ModelRow.run == model.run)
-        # Of two simultaneous retrainings, the run in the condition refuses one.
+        # The run in the condition refuses one of two simultaneous retrainings.
         free = idle & (ModelRow.deleted == False)  # noqa: E712 - a PynamoDB condition
         row = ModelRow(model.account_id, model.model_id)
         if try_update(row, actions, free):
@@ -241,7 +241,7 @@ class ModelStore:
         lost_rows = ModelRow.open_index.query(RUNNING, filter_condition=lost)
         claimed = self._claim(lost_rows, lost & (ModelRow.status == RUNNING))
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
-            # Not a limit of the query, which would also count rows that the filter leaves out.
+            # The query has no limit, because a limit also counts rows that the filter leaves out.
             rows = ModelRow.queued_index.query(key, filter_condition=silent)
             front = [row for row, _ in zip(rows, range(ANNOUNCED_AT_ONCE), strict=False)]
             claimed += self._claim(front, silent & (ModelRow.status == QUEUED))

@@ -51,7 +51,7 @@ class UserTextStore:
 
     def new_key(self, model: Model) -> str:
         """Return a new key for the texts of the next run of a model."""
-        # A random part, because of two simultaneous calls only one gets the run.
+        # The key has a random part, because only one of two simultaneous calls gets the run.
         return f"{_prefix(model)}{model.run + 1}-{secrets.token_hex(8)}.json"
 
     def put(self, key: str, found: UserTexts) -> None:

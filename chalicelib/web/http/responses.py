@@ -124,7 +124,7 @@ def reshape(request: Request, get_response: Callable[[Request], Response]) -> Re
     body: Any = answer.body
     if not isinstance(body, dict) or "Message" not in body:
         return answer
-    # Its text may contain a stack trace.
+    # The text of such an answer may contain a stack trace.
     if answer.status_code >= 500:
         return internal_error()
     code = _CODES.get(answer.status_code, "bad_request")

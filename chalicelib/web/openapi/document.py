@@ -136,14 +136,15 @@ def statuses(operation: Operation) -> list[int]:
         if operation.key_scope != PREDICT:
             found.add(403)
     if operation.locate is not None:
-        # Whatever is located may not exist.
+        # An object that the call names may not exist.
         found.add(404)
     if operation.form is not None:
         found |= {400, 413, 415, 503}
     if operation.query is not None or operation.page_size:
         found.add(400)
     if operation.takes_key:
-        # A malformed key, a running call with the key, and a key of another request.
+        # Errors of idempotency keys: malformed, in use by a running call, or used by another
+        # request.
         found |= {400, 409, 422}
     return sorted(found)
 

@@ -59,7 +59,7 @@ def refusal(path: str, status: int) -> dict[str, Any]:
     return {name: text for name, text in said.items() if text}
 
 
-# Example of a 404 by the variable of the path.
+# Example of a 404, by the variable that the path contains.
 _NOT_FOUND: dict[str, ServiceError] = {
     "deletion_id": DeletionNotFound("Z5BSHFEWCQVZOPVYEZ5QRBPBUU"),
     "export_id": ExportNotFound("D2FKZNHODKCIUSSA47U5OORTNM"),

@@ -167,7 +167,7 @@ class Operation:
 
     @cached_property
     def _returned(self) -> Any:
-        # Resolved at the first use, because an import of all routes has no time for it.
+        # Resolved at the first use, because it would make the import of all routes slow.
         return get_type_hints(self.view).get("return")
 
     @property
