@@ -72,7 +72,7 @@ class BatchAllowances:
             The number of lines with a reserved prediction. These are the first lines of the batch.
 
         Raises:
-            PredictionQuotaExceeded: no predictions are left, or fewer than the batch has lines and
+            PredictionQuotaExceeded: no predictions are left; or too few are left for all lines, and
                 the batch does not allow a partial result.
             StorageUnavailable: the outcome is unknown; call again.
         """

@@ -54,7 +54,7 @@ class BatchWork(Protocol):
         the input, and warnings about them.
 
         Raises:
-            InvalidUpload: the file cannot be read, or has no line, or too many.
+            InvalidUpload: the file cannot be read, or has no line or too many lines.
         """
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:

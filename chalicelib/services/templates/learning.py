@@ -120,7 +120,8 @@ class TemplateService:
 
         Raises:
             BadRequest: the archive or its values cannot be used.
-            TooLarge, UnsupportedType: the file is over its limit, or is not an archive.
+            TooLarge: the file is over its limit.
+            UnsupportedType: the file is not an archive.
             PrebuiltNotInstalled: the networks that read documents are missing.
             TooManyOpen: the account has the maximum number of jobs.
         """

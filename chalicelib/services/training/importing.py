@@ -100,8 +100,8 @@ class ImportService:
 
         Raises:
             BadRequest: the name or the URL cannot be used.
-            TooLarge, UnsupportedType: the file is over its limit or the account's storage limit, or
-                is not an archive.
+            TooLarge: the file is over its limit, or the account has no storage for it.
+            UnsupportedType: the file is not an archive.
             TooManyOpen: the account has too many open trainings.
         """
         now = self._clock()

@@ -163,7 +163,7 @@ class TrainingService:
         Unlabelled texts of the request must be read within `seconds`; 0 for the maximum time.
 
         Raises:
-            BadRequest: a field is not allowed, the dataset was deleted, or has too few examples.
+            BadRequest: a field is not allowed, or the dataset was deleted or has too few examples.
             Conflict: the model is busy or was imported, the dataset is not available, or the
                 profile is not installed.
             TooManyOpen: the account has too many open trainings.

@@ -219,7 +219,7 @@ class UploadService:
             DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was not created from a file, or its first upload failed.
-            TooLarge: the file is over its limit, or the dataset would be.
+            TooLarge: the file, or the dataset with it, is over its limit.
             UnsupportedType: the family does not accept the type of the file.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """

@@ -142,7 +142,7 @@ class Downloader:
             Name and size of the file.
 
         Raises:
-            DownloadFailed: the file cannot be read, or is too slow; the message says why.
+            DownloadFailed: the file cannot be read, or arrives too slowly; the message says why.
             TooLarge: the file is above the limit; it was written up to the limit.
         """
         with self._open(url, Deadline(total_seconds), what, check) as answer:
