@@ -26,7 +26,7 @@ WEB_ACL = "WebAcl"
 # Logical names of the web ACL and its association.
 _LIMIT, _ASSOCIATION = "AddressLimit", "AddressLimitAssociation"
 _HAS_WEB_ACL = "HasWebAcl"
-# The function of tokens checks signatures for anyone, so its rate counts before any account's.
+# The token endpoint checks signatures for anyone, so its rate applies before an account is known.
 _TOKEN_ENDPOINT = "create_token"  # noqa: S105 - the name of an operation
 
 

@@ -74,7 +74,7 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
         if len(found) == 1:
             return found[0].delimiter
         if len(found) > 1:
-            # Equal numbers of commas in all texts are not in the header, which has names only.
+            # If every text has the same number of commas, the header still has none, only names.
             best, second = sorted(found, key=lambda survey: survey.share)[:-3:-1]
             if best.share > second.share:
                 _choose(table, best, second)
@@ -85,7 +85,7 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
                 f"The rows can be read in two ways, with {shown} between their cells. Say "
                 "which one with the field 'delimiter'."
             )
-    # Texts with the delimiter that are not quoted make rows differ; the header still shows it.
+    # Unquoted texts that contain the delimiter make rows differ; the header still shows it.
     headed = [survey for survey in surveys if survey.is_named]
     if len(headed) == 1:
         return headed[0].delimiter

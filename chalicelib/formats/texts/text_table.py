@@ -90,7 +90,7 @@ class TextTable:
         """Yield up to `most` records after blank ones at the start, except skipped records."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
-            # Blank rows above the header are no sample of the rows.
+            # Blank rows above the header do not show what the other rows are like.
             records = islice(read_records(stream, layout.delimiter), MAX_ROWS)
             for record in islice(dropwhile(_is_blank, records), most):
                 if record.number not in layout.skipped:

@@ -146,7 +146,7 @@ class ColumnFinder:
                 return frozenset({*titles, number})
             else:
                 # A row below titles may name the columns; find_columns decides. In a csv with two
-                # columns, `text` alone is no title, but a header with one name or an example.
+                # columns, a row with only `text` is not a title: it is a header or an example.
                 is_name = len(names) == 2 and any(
                     find_other_column(cells) for _, cells in rows[:at]
                 )
@@ -223,7 +223,7 @@ class ColumnFinder:
         below = islice(self._table.rows(), _MOST_HEADERS)
         found = [number for number, _ in takewhile(is_second, below)]
         # In a small table, it proves nothing that the first rows have no number. Below names such
-        # as Q1, they are names if all labels of other rows repeat.
+        # as Q1, the first rows are names, too, if all labels of other rows repeat.
         are_alone = are_numbers and sum(count == 1 for count in labels.values()) <= len(found)
         is_proved = are_alone or len(coded) >= _LEAST_CODED
         if rows >= _LEAST_BELOW and is_proved and found:
@@ -243,7 +243,7 @@ class ColumnFinder:
             return named
         profiles = self._table.profiles(names)
         texts = [at for at in named.texts if not profiles[at].has_codes]
-        # A subject that is the same in nearly all rows is no text if there is another column.
+        # A subject that is the same in nearly all rows is not the text if another column can be.
         return named._replace(texts=[at for at in texts if not profiles[at].is_constant])
 
     def _choose_columns(
@@ -258,7 +258,7 @@ class ColumnFinder:
         try:
             return self._guess_columns(names, named)
         except InvalidUpload:
-            # Below two names, cells of unquoted texts are joined, with the label last.
+            # With two names, the label is last, and the other cells of an unquoted text are joined.
             if self._options.header and len(names) == 2 and self._layout.kind != XLSX:
                 self._is_guessed = False
                 return Columns(0, 1)

@@ -57,7 +57,7 @@ def parse_json(text: str) -> Any:
         ExportFault: the text is not JSON, or exceeds a limit.
     """
     text = text.removeprefix("\ufeff").strip()
-    # Lines of objects are no export, and only the first one is parsed to see that.
+    # JSON lines are not an export. Parsing the first line is enough to detect them.
     first = text.partition("\n")[0]
     if first == text or not _is_value(first):
         count = text.count(",") + text.count("{") + text.count("[")

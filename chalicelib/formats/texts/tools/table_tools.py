@@ -19,7 +19,7 @@ from chalicelib.formats.texts.tools.export import (
     ToolExport,
 )
 
-# Columns of every export that no task has of its own.
+# Columns that Label Studio adds to every export; they do not come from the tasks.
 _SIGNS = frozenset(("annotation_id", "lead_time"))
 _ADDED = _SIGNS | {"id", "annotator", "annotators", "created_at", "updated_at", "sentiment_score"}
 
