@@ -50,7 +50,7 @@ def scan_upload(
         kind: The dataset to which the file would be added.
         begin: Called with the counts before the first example is read. So the caller has them even
             if the scan fails.
-        check: Called often; raises an error to stop.
+        check: Called often; may raise an error to stop.
         shows_rows: Whether to add the first rows to the result, or to the error if the file is
             refused.
 

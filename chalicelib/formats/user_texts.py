@@ -28,7 +28,7 @@ def read_user_texts(
         file: an open file.
         options: the reading options of the call.
         labels: labels of the model, by which the columns are recognised.
-        check: called while the file is read; raises an error to stop.
+        check: called while the file is read; may raise an error to stop.
 
     Raises:
         BadRequest: the file cannot be read, or has too many texts.

@@ -41,7 +41,7 @@ def copy_head(content: bytes, check: Callable[[], None]) -> tuple[dict[str, Any]
 
     Args:
         content: bytes of an artifact, at most `MAX_HEAD_BYTES`.
-        check: called before each array; raises to stop.
+        check: called before each array; may raise an error to stop.
 
     Raises:
         ArtifactError: the bytes are not an artifact, or have values that are not finite numbers.

@@ -64,7 +64,7 @@ def load_imported(
         content: bytes of `head.npz`.
         manifest: content of `model.json`, with a checked type and checked labels.
         pools: the installed networks.
-        check: called between steps; raises to stop.
+        check: called between steps; may raise an error to stop.
 
     Raises:
         ArtifactError: the head is damaged, does not fit the manifest, or needs a network that is
@@ -139,7 +139,7 @@ def compare_golden(
     Args:
         head: the loaded head.
         golden: inputs with the predictions of the service that exported the model.
-        check: called before each input; raises to stop.
+        check: called before each input; may raise an error to stop.
 
     Raises:
         ArtifactError: a prediction differs by more than `MAX_DIFFERENCE`, or fails.

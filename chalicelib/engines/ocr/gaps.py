@@ -194,7 +194,7 @@ def read_unclear(
 ) -> tuple[TextLine, ...]:
     """Return the parts of all lines; read those with unclear text again, in one call.
 
-    `check` is called regularly; it raises to stop.
+    `check` is called regularly; it may raise an error to stop.
     """
     quads = [quad for division in divisions for quad in division.places]
     again = iter(engine.read_crops(pixels, quads, check) if quads else ())

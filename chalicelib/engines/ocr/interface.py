@@ -57,7 +57,7 @@ class TextEngine(Protocol):
 
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
-            check: called regularly; raises to stop.
+            check: called regularly; may raise an error to stop.
 
         Returns:
             Lines with characters of the engine's alphabet. A line has an empty text where text was
@@ -75,7 +75,7 @@ class TextEngine(Protocol):
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
             quads: corners of each area in reading direction.
-            check: called regularly; raises to stop.
+            check: called regularly; may raise an error to stop.
 
         Returns:
             One line for each area; None where nothing was recognised.
@@ -98,7 +98,7 @@ class ScoringEngine(Protocol):
             pixels: RGB, uint8, shape (height, width, 3).
             quads: corners of each area in reading direction.
             letters: allowed characters, in capitals; small letters count as capitals.
-            check: called regularly; raises to stop.
+            check: called regularly; may raise an error to stop.
 
         Returns:
             One array for each area, float32, shape (steps, 1 + letters). Steps go from left to

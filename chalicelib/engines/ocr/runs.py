@@ -27,7 +27,7 @@ def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[T
     Args:
         page: page as read; without pixels only the positions of the characters are used.
         engine: engine that reads a part again if its text cannot be taken from the line.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
 
     Returns:
         The runs in reading order, each with text. The words of one phrase are in one run.

@@ -115,7 +115,7 @@ def spaced_lines(
         pixels: RGB, uint8, shape (height, width, 3).
         lines: lines as an engine read them; lines without positions of their characters are not
             changed.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
     """
     inks = []
     for number, line in enumerate(lines):

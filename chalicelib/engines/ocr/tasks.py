@@ -50,7 +50,7 @@ def find_items(
         page: the page, which must have pixels if tables are requested.
         request: request with the task and the form template.
         tools: the networks.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
 
     Returns:
         The items in reading order, in coordinates of the page; tables have no names yet.
@@ -83,7 +83,7 @@ def lay_out(
         items: result of `find_items`.
         request: request; its layout, output and roles decide what is computed.
         tools: the networks.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
 
     Returns:
         The position of each item, and the blocks in reading order; empty if not requested.

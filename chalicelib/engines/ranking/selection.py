@@ -61,7 +61,7 @@ def choose(
         likeness: similarity to the training data of the model, float32, shape (samples,).
         count: maximum number of samples. Fewer are returned if all others are near-duplicates of
             selected ones.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
     """
     field = _Field(unit(vectors.astype(np.float32)), weights)
     reasons = _reasons(uncertainties, likeness, field.gains - weights)

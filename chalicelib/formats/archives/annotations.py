@@ -75,7 +75,7 @@ class BoxSource:
     reject: Callable[[RejectedItem], None]
     """Called with each rejected box."""
     check: Callable[[], None]
-    """Called often; raises an error to stop reading."""
+    """Called often; may raise an error to stop reading."""
 
 
 class Annotations:

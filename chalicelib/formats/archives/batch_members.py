@@ -29,7 +29,7 @@ def read_members(
         file: Seekable; stays open.
         limit: Maximum size of one file in bytes.
         too_large: Returns the error for a file that is too large, given its size and the limit.
-        check: Called for each file; raises an error to stop.
+        check: Called for each file; may raise an error to stop.
 
     Yields:
         Lines with the contents of the files, in the order of the archive's directory.

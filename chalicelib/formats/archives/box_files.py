@@ -135,7 +135,7 @@ class BoxFiles:
         Args:
             archive: A detection archive.
             reject: Called with each box that cannot be used.
-            check: Called often; raises an error to stop.
+            check: Called often; may raise an error to stop.
         """
         self.archive, self.reject, self.check = archive, reject, check
         self.pictures = ImageIndex()

@@ -115,7 +115,7 @@ class Sink:
     """Stores an image, given its digest, bytes, and type and size. Called once per distinct image.
     """
     check: Callable[[], None]
-    """Called between files; raises an error to stop the scan."""
+    """Called between files; may raise an error to stop the scan."""
     begin: Callable[[UploadScan], object] = lambda _: None
     """Called with the result before the first file is read. The scan then fills the result."""
 

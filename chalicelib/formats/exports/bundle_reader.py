@@ -47,7 +47,7 @@ class Bundle:
 
         Args:
             file: seekable; stays open while files are read.
-            check: called between steps; raises an error to stop.
+            check: called between steps; may raise an error to stop.
 
         Raises:
             InvalidUpload: the archive is not an exported model, or exceeds a limit.

@@ -42,7 +42,7 @@ class BundleArchive:
 
         Args:
             file: an open file to write to.
-            check: called before each file is written; raises an error to stop.
+            check: called before each file is written; may raise an error to stop.
         """
         self._archive = zipfile.ZipFile(file, "w")
         self._check = check

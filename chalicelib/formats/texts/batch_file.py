@@ -72,7 +72,7 @@ def read_lines(
     Args:
         file: seekable, read from its start.
         options: Columns of the texts (`text` by default), header, delimiter, sheet and encoding.
-        check: Called often; raises an error to stop.
+        check: Called often; may raise an error to stop.
         table: receives the columns and the warnings.
         keeps_cells: Whether to store all cells of the row in each line.
 

@@ -171,7 +171,7 @@ def read_rows(
             last row. Only one iteration at a time is possible.
         sentiment: whether only positive, negative and neutral are valid labels.
         layout: How to read the file, from `recognise`; None to detect it.
-        check: Called often, also while blank rows are skipped; raises an error to stop.
+        check: Called often, also while blank rows are skipped; may raise an error to stop.
 
     Yields:
         Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.

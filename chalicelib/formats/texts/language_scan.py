@@ -114,7 +114,7 @@ def scan(
         rules: the rules of the dataset to which the file is added.
         begin: Called with the result before the first row is read. So the caller has its counts
             even if the scan fails.
-        check: Called often; raises an error to stop.
+        check: Called often; may raise an error to stop.
 
     Returns:
         The counts, and how the rows are to be read in the second pass.

@@ -104,7 +104,7 @@ def convert_sheet(
     Args:
         file: the workbook, seekable.
         wanted: name or position (from 1) of the sheet; empty for the first visible one with cells.
-        check: Called often; raises an error to stop.
+        check: Called often; may raise an error to stop.
         lists_all: Whether to list all visible sheets.
         keeps_kinds: Whether to return which cells are numbers or truth values.
 

@@ -58,7 +58,7 @@ def find_fields(
     Args:
         page: the page, with lines in any order; pixels are used to find boxes, and may be missing.
         template: the template of the form.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
         weigh: computes probabilities; replaced only to fit their weights.
 
     Returns:

@@ -39,7 +39,7 @@ def find_virtual_fields(
         page: the page as read.
         used: positions of the values of printed keys; texts there are used last.
         done: indexes of the keys that already have a field.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
 
     Returns:
         The fields by index of the key, without keys for which no unused text is left.

@@ -85,7 +85,7 @@ def with_zone(
         page: the page as read.
         template: template of a passport or card; with other templates, fields are not changed.
         engine: engine that reads an unclear zone again; None to skip that.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
         today: date from which the century of dates is determined; by default the current date.
 
     Returns:

@@ -74,7 +74,7 @@ def find_zone(
         page: the page, with lines in any order.
         engine: engine that reads unclear rows again, if it can score characters; None to skip
             that.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
 
     Returns:
         The most probable zone with correct check digits; None if there is none.

@@ -36,7 +36,7 @@ def read_strips(
         quads: corners of the rows from the top, see `extend_rows`.
         pixels: pixels of the page.
         engine: engine that scores characters.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
 
     Returns:
         The text of the zone. None if its rows probably have another length, or if `decide` returns

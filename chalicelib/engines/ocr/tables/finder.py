@@ -63,7 +63,7 @@ def find_tables(
         page: page as read, with pixels; the result has its coordinates.
         engine: engine that reads cells with ink but no text.
         structure: network that proposes rows and columns; None if it is not installed.
-        check: called between steps; raises to stop.
+        check: called between steps; may raise an error to stop.
         weigh: returns the probability that a structure is right.
     """
     if page.pixels is None or not page.lines:

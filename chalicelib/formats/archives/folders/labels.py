@@ -50,7 +50,7 @@ class FolderLabels:
             dataset_type: `image` or `image-multi-label`.
             options: How the caller wants the archive to be read.
             reject: Called with each row of a table that cannot be used.
-            check: Called often; raises an error to stop.
+            check: Called often; may raise an error to stop.
 
         Raises:
             InvalidUpload: a label table cannot be read.

@@ -54,7 +54,7 @@ def convert_export(
     Args:
         file: Seekable; read from its start.
         options: How the caller wants the file to be read.
-        check: Called often; raises an error to stop.
+        check: Called often; may raise an error to stop.
 
     Returns:
         The rows; None if the file is not a known export, or another format is requested.

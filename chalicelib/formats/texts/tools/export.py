@@ -28,7 +28,7 @@ class ExportFile:
 
     file: BinaryIO
     check: Callable[[], None]
-    """Called often; raises an error to stop."""
+    """Called often; may raise an error to stop."""
 
     @cached_property
     def head(self) -> str:

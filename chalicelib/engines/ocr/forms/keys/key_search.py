@@ -180,7 +180,7 @@ def search_keys(
     Args:
         variations: possible texts of each key.
         segments: segments of one page.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
 
     Returns:
         The matches, in no particular order; matches of different keys may overlap.

@@ -74,7 +74,7 @@ def find_keys(
     Args:
         keys: keys of a template; virtual keys are skipped.
         segments: segments of one page.
-        check: called regularly; raises to stop.
+        check: called regularly; may raise an error to stop.
 
     Returns:
         The found keys. If several keys of the template have the same texts, `number` is the index
