@@ -177,7 +177,7 @@ class TextHead:
     def _signals(self, rejector: Rejector, alone: str, logits: str, features: str) -> str:
         """Add nodes that compute the three inputs of the domain score: float64, shape (1, 3).
 
-        The arithmetic is that of `Rejector.signals`.
+        `Rejector.signals` computes the same numbers with numpy.
         """
         graph, domain, scale = self._graph, rejector.domain, rejector.scale
         is_energy = rejector.uses_energy

@@ -60,7 +60,7 @@ def recognise(
         is_workbook: Whether the file is a sheet that was converted to CSV.
 
     Raises:
-        InvalidUpload: the file cannot be read as requested, or in several ways.
+        InvalidUpload: the file cannot be read as requested, or could be read in several ways.
     """
     is_asked = bool(options.encoding) and not is_workbook
     encoding = check_encoding(file, options.encoding) if is_asked else find_encoding(file, language)

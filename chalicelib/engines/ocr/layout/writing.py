@@ -52,7 +52,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Split a block that contains a table: make a separate block of each of its tables and runs."""
+    """Return one block for each table and each run of words in a block with a table."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]

@@ -26,7 +26,7 @@ def read_blanks(
     """Read the slots of a table that contain ink but no text.
 
     The pixels are RGB, uint8, shape (height, width, 3), with ruled lines erased; `text_height` is
-    the usual height of a line in pixels. The engine calls `check`, which may raise an error to stop.
+    the usual height of a line in pixels. The engine calls `check`, which may raise an error.
     """
     rows, columns = _extents(filled, is_row=True), _extents(filled, is_row=False)
     taken = [line.box for line in filled.lines()]

@@ -29,7 +29,7 @@ _SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Decide how to read rows that are wider than the header of two names; return the new layout.
+    """Decide how to read rows with more cells than a header of two names; return the new layout.
 
     The layout does not change if the header has further empty cells, because these are unnamed
     columns of a spreadsheet. If most rows have two cells, wider rows are rejected.
