@@ -264,7 +264,7 @@ class ModelExportRecord(msgspec.Struct, rename="camel"):
 
 
 class BatchCountsRecord(msgspec.Struct):
-    """The number of lines of a batch, of processed lines, and of failed ones among these."""
+    """How many lines a batch has, how many are processed, and how many of these failed."""
 
     total: int
     done: int

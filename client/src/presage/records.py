@@ -512,7 +512,7 @@ class ModelExport(Record, kw_only=True):
 
 
 class BatchCounts(Record, kw_only=True):
-    """The number of lines of a batch, of processed lines, and of failed ones among these."""
+    """How many lines a batch has, how many are processed, and how many of these failed."""
 
     total: int
     done: int

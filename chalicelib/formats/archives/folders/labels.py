@@ -127,7 +127,7 @@ class FolderLabels:
         return list(dict.fromkeys(map(cut_label, names)))
 
     def warnings(self) -> list[UploadWarning]:
-        """Return warnings about where labels come from, and about labels that may be lists."""
+        """Return warnings about where labels come from, and about cells that may be label lists."""
         found = self._describe_splits()
         if not self._is_split_at:
             found += warn_of_several_labels(self._tables.names)

@@ -249,7 +249,10 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Return columns requested, found by name or found by content; None for the first two."""
+        """Return the columns to use; None stands for the first two columns.
+
+        Requested columns come first, then columns found by name, then by content.
+        """
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)

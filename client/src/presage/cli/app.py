@@ -134,7 +134,7 @@ def _absolute(path: str) -> str:
 
 @app.command()
 def whoami(as_json: Json = False) -> None:
-    """Show the account as which the command calls the service."""
+    """Show the account whose credentials the command uses."""
     with client() as service:
         found = service.whoami()
         url = str(service.transport.http.base_url)
