@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.engines.arithmetic import PlainArithmetic
-from chalicelib.engines.calibration import fit_temperature, tempered_loss
+from chalicelib.engines.calibration import energies, fit_temperature
 from chalicelib.engines.interface import TextFitOptions
 from chalicelib.engines.text.head.layout import join_folds
 from chalicelib.engines.text.head.regression import ExampleBatch, HeadObjective, fit_head
@@ -30,6 +30,8 @@ _TOLERANCE = 5e-3
 _FOLDS = 3
 # Width of a two-sided interval of 95 %, in standard errors.
 _STANDARD_ERRORS = 1.96
+# Relative decrease of the wrong answers below which no further encoders are used.
+_FEWER_WRONG = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +44,46 @@ class Benefit:
     """Out-of-fold log-loss with the current encoders."""
     after: float
     """Out-of-fold log-loss with the additional encoders."""
+    wrong: tuple[float, float]
+    """Fraction of wrong answers with the current encoders, then with the additional ones."""
     gain: float
     """Lower end of the 95 % interval of the accuracy gain, from paired predictions."""
+    decrease: float
+    """Lower end of the 95 % interval of the decrease of the log-loss, paired too."""
     worth: float
     """Relative decrease of the log-loss that is enough to use the additional encoders."""
 
     @property
     def is_worth_it(self) -> bool:
         """Return whether the additional encoders are better by enough to be used."""
-        is_lower = self.after < self.before
-        return self.gain > 0 or (is_lower and self.after <= (1.0 - self.worth) * self.before)
+        # A significant gain of a few texts in a thousand would not be noticed, and shrinks further
+        # if the model is trained on all texts.
+        if self.wrong[1] > (1.0 - _FEWER_WRONG) * self.wrong[0]:
+            return False
+        is_lower = self.after <= (1.0 - self.worth) * self.before
+        return self.gain > 0 or (is_lower and self.decrease > 0)
 
     @property
     def reason(self) -> str:
         """Return the explanation for the model card."""
         verdict = "taken" if self.is_worth_it else "not taken"
+        before, after = (f"{100 * part:.1f}" for part in self.wrong)
         return (
-            f"{verdict}, because on a sample of {self.texts} texts the out-of-fold log-loss changes"
-            f" from {self.before:.3f} to {self.after:.3f} ({self.worth:.0%} is required) and the "
-            f"accuracy by at least {100 * self.gain:+.1f} points"
+            f"{verdict}, because on a sample of {self.texts} texts the wrong answers change from "
+            f"{before} to {after} % ({_FEWER_WRONG:.0%} fewer are required), the accuracy by at "
+            f"least {100 * self.gain:+.1f} points, and the out-of-fold log-loss from "
+            f"{self.before:.3f} to {self.after:.3f} ({self.worth:.0%} is required), a decrease of "
+            f"at least {self.decrease:+.3f}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _OutOfFold:
+    """Held-out texts, whether each is predicted correctly (1 or 0), and its log-loss."""
+
+    examples: Ints
+    right: Floats
+    losses: Floats
 
 
 def measure_benefit(
@@ -78,15 +100,19 @@ def measure_benefit(
     Raises:
         TrainingFailed: these texts cannot be trained on.
     """
-    old, right_before, loss_before = _out_of_fold(_with_encoders(sample, before))
-    new, right_after, loss_after = _out_of_fold(_with_encoders(sample, after))
+    old, new = (_out_of_fold(_with_encoders(sample, names)) for names in (before, after))
     # With different encoders, different texts are near-duplicates, so other texts are held out.
-    _, places, others = np.intersect1d(old, new, return_indices=True)
-    gains = right_after[others] - right_before[places]
-    error = float(gains.std()) / max(1, len(gains)) ** 0.5
-    lower = round(float(gains.mean()) - _STANDARD_ERRORS * error, 6) if len(gains) else 0.0
-    losses = round(loss_before, 4), round(loss_after, 4)
-    return Benefit(len(sample.digests), *losses, lower, worth)
+    _, places, others = np.intersect1d(old.examples, new.examples, return_indices=True)
+    right = old.right[places], new.right[others]
+    return Benefit(
+        len(sample.digests),
+        before=round(_mean(old.losses), 4),
+        after=round(_mean(new.losses), 4),
+        wrong=(1.0 - _mean(right[0]), 1.0 - _mean(right[1])),
+        gain=_lower_end(right[1] - right[0]),
+        decrease=_lower_end(old.losses[places] - new.losses[others]),
+        worth=worth,
+    )
 
 
 def _with_encoders(sample: TextTrainingSet, names: Sequence[str]) -> TextTrainingSet:
@@ -98,12 +124,11 @@ def _with_encoders(sample: TextTrainingSet, names: Sequence[str]) -> TextTrainin
     )
 
 
-def _out_of_fold(sample: TextTrainingSet) -> tuple[Ints, Floats, float]:
-    """Return the held-out examples, whether each is predicted correctly, and the log-loss."""
+def _out_of_fold(sample: TextTrainingSet) -> _OutOfFold:
     plan = make_plan(sample, check_training_set(sample), TextFitOptions())
     folds = [fold for fold in map(plan.layout.hold_out, plan.folds[:_FOLDS]) if len(fold.truth)]
     if not folds:
-        return np.zeros(0, np.int64), np.zeros(0), 0.0
+        return _OutOfFold(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
     logits = []
     for fold in folds:
         training = [
@@ -114,6 +139,17 @@ def _out_of_fold(sample: TextTrainingSet) -> tuple[Ints, Floats, float]:
         head = fit_head(problem, None, _TOLERANCE)
         logits += [head.logits(batch.features.astype(np.float32)) for batch in fold.held]
     found, whole = np.concatenate(logits), join_folds(folds)
+    temperature = fit_temperature(found, whole.truth)
+    own = found[np.arange(len(found)), whole.truth].astype(np.float64) / temperature
     right = np.asarray(found.argmax(axis=1) == whole.truth, float)
-    loss = tempered_loss(found, whole.truth, fit_temperature(found, whole.truth))
-    return whole.examples, right, loss
+    return _OutOfFold(whole.examples, right, energies(found, temperature) - own)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.sum()) / max(1, len(values))
+
+
+def _lower_end(gains: Floats) -> float:
+    """Return the lower end of the 95 % interval of the mean of paired differences."""
+    error = float(gains.std()) / len(gains) ** 0.5 if len(gains) else 0.0
+    return round(_mean(gains) - _STANDARD_ERRORS * error, 6)

@@ -54,18 +54,31 @@ def test_encoders_may_differ_in_what_they_see_as_near_duplicates() -> None:
     assert -1.0 < found.gain < 1.0
 
 
-def test_the_card_can_say_why() -> None:
-    """The reason has sample, losses and gain; gain of accuracy or loss is enough."""
-    found = Benefit(1_500, 0.4, 0.38, -0.01, 0.05)
+BENEFIT = Benefit(1_500, 0.4, 0.38, (0.1, 0.08), -0.01, 0.002, 0.05)
 
-    assert found.is_worth_it
-    assert not Benefit(1_500, 0.4, 0.39, -0.01, 0.05).is_worth_it
-    assert Benefit(1_500, 0.4, 0.39, 0.001, 0.05).is_worth_it
-    assert "1500 texts" in found.reason
-    assert "from 0.400 to 0.380" in found.reason
-    assert "at least -1.0 points" in found.reason
+
+def test_the_card_can_say_why() -> None:
+    """The reason has sample, wrong answers, gain and losses."""
+    assert BENEFIT.is_worth_it
+    assert "1500 texts" in BENEFIT.reason
+    assert "from 10.0 to 8.0 % (10% fewer are required)" in BENEFIT.reason
+    assert "at least -1.0 points" in BENEFIT.reason
+    assert "from 0.400 to 0.380" in BENEFIT.reason
+    assert "at least +0.002" in BENEFIT.reason
+
+
+def test_a_gain_must_be_significant_in_accuracy_or_loss() -> None:
+    """Either the interval of the accuracy or that of a large enough loss decrease decides."""
+    assert not replace(BENEFIT, after=0.39).is_worth_it
+    assert replace(BENEFIT, after=0.39, gain=0.001).is_worth_it
+    assert not replace(BENEFIT, decrease=-0.002).is_worth_it
+
+
+def test_a_gain_must_save_a_tenth_of_the_wrong_answers() -> None:
+    """A significant gain of few answers does not justify more encoders."""
+    assert not replace(BENEFIT, wrong=(0.1, 0.095), gain=0.001).is_worth_it
 
 
 def test_a_loss_of_zero_is_no_reason_for_a_larger_profile() -> None:
     """A larger profile is not used if the loss is 0 with both profiles."""
-    assert not Benefit(300, 0.0, 0.0, 0.0, 0.05).is_worth_it
+    assert not Benefit(300, 0.0, 0.0, (0.0, 0.0), 0.0, 0.0, 0.05).is_worth_it

@@ -10,6 +10,7 @@ import pytest
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
+from chalicelib.engines.text.benefit import Benefit
 from chalicelib.engines.text.encoding import profiles
 from chalicelib.engines.text.encoding.encoders import ACCURATE
 from chalicelib.errors import EncoderMissing
@@ -59,13 +60,13 @@ def test_best_installed_encoders_are_taken(world: World) -> None:
     assert (_predict(world, before), _predict(world, after)) == ("book", "book")
 
 
-@pytest.mark.parametrize(("worth", "profile"), [(1.5, "fast"), (-9.0, "balanced")])
+@pytest.mark.parametrize(("is_worth_it", "profile"), [(False, "fast"), (True, "balanced")])
 def test_a_further_encoder_is_used_if_a_sample_shows_a_gain(
-    world: World, monkeypatch: pytest.MonkeyPatch, worth: float, profile: str
+    world: World, monkeypatch: pytest.MonkeyPatch, is_worth_it: bool, profile: str
 ) -> None:
     """With enough texts a sample decides whether to add an encoder; the card has the reason."""
     _add(world, "minilm")
-    monkeypatch.setattr(profiles, "_WORTH", worth)
+    monkeypatch.setattr(Benefit, "is_worth_it", is_worth_it)
     monkeypatch.setattr(profiles, "_COMPARED_PART", 100.0)
     view = world.dataset(some_rows({"book": 110, "cancel": 110}))
 
