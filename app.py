@@ -46,7 +46,7 @@ def ingest_upload(event: SQSEvent) -> None:
 
 @app.on_sqs_message(queue="presage-embed", batch_size=1, name="embed_texts")
 def embed_texts(event: SQSEvent) -> None:
-    """Compute a part of an upload's or training's vectors or features, or of a batch's answers."""
+    """Compute one part of an upload, a training or a batch: vectors, features or answers."""
     _run("ingest", event)
 
 

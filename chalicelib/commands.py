@@ -1,4 +1,4 @@
-"""Returns the commands that messages name; an installed package has other ones than a clone."""
+"""Returns the commands that messages name. They differ between an installed package and a clone."""
 
 from __future__ import annotations
 

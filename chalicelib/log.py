@@ -40,7 +40,7 @@ _LEVELS = {
     "CRITICAL": logging.CRITICAL,
 }
 _FIXED = frozenset({"time", "level", "event"})
-"""Members of every line. Facts cannot replace them."""
+"""Names that every log line has. Facts of the caller cannot replace these values."""
 
 
 class _Stream(logging.Handler):

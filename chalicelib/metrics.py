@@ -3,8 +3,8 @@
 Every metric is declared here, with its names, unit and dimensions. A dimension has few values, so
 accounts, models and paths are never dimensions. In CloudWatch the number of calls or jobs is the
 sample count of their duration metric. Log lines use the embedded metric format, see
-infra/template/dashboard.py and docs/runbook.md. The local stack records for Prometheus, see
-infra/local/telemetry.
+infra/template/dashboard.py and docs/runbook.md. The recorder of the local stack offers the metrics
+to Prometheus, see infra/local/telemetry.
 """
 
 from __future__ import annotations

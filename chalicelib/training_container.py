@@ -30,7 +30,7 @@ from chalicelib.stores.stores import Stores, pick
 
 
 class TrainingContainer:
-    """The services of one process that trainings use."""
+    """The services that trainings need, for one process."""
 
     settings: Settings
     clock: Clock
@@ -130,5 +130,5 @@ class TrainingContainer:
 
     @cached_property
     def traces(self) -> TraceService:
-        """Return the service that deletes the data that corrections have replaced."""
+        """Return the service that deletes data that was replaced by corrections."""
         return TraceService(pick(TraceServiceStores, self.stores), self.clock)

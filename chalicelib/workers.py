@@ -58,7 +58,11 @@ class JobFailed(Exception):
 
 
 def handle(handler: str, container: Container, message: Mapping[str, Any], context: Any) -> None:
-    """Run a message's job and log the result; raise JobFailed, so that it is delivered again."""
+    """Run the job of a message and log the result.
+
+    Raises:
+        JobFailed: the job failed, so the queue must deliver the message again.
+    """
     tracked = _tracked(context, message_id=message.get("messageId", ""))
     function = metrics.short_function(_function(context))
     traced = tracing.span(function)
@@ -168,7 +172,11 @@ def run(
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Run a sweep, and count trainings while many are waiting; raise JobFailed on failure."""
+    """Run a sweep. Then count the waiting trainings repeatedly, if there are many.
+
+    Raises:
+        JobFailed: the sweep failed.
+    """
     with _tracked(context):
         try:
             container.sweeping.run()

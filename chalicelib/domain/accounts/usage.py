@@ -228,7 +228,7 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """The exit stack of a running API call, which undoes what was counted if the call fails."""
+    """The exit stack of a running API call. It undoes the counts of the call if the call fails."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()
@@ -241,7 +241,7 @@ _ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=N
 
 @contextmanager
 def until_answered(operation: str) -> Iterator[None]:
-    """Undo what is counted within the `with` block if the block fails.
+    """Undo the counts made in the `with` block if the block fails.
 
     An API call can fail after the counted work has succeeded, for example while its answer is
     encoded.
@@ -260,8 +260,8 @@ def until_answered(operation: str) -> Iterator[None]:
 class Allowances:
     """Counts predictions, and calls that return examples, against the monthly limits.
 
-    Work runs in a `with` block. It is counted first, and released if the work or its answer fails
-    (`until_answered`).
+    Work runs in a `with` block. The call is counted first. The count is undone if the work or the
+    answer fails (`until_answered`).
     """
 
     def __init__(

@@ -73,7 +73,7 @@ class CorrectionResult:
 
 @dataclass
 class Traces:
-    """Stored data that a correction replaced. It is deleted once no reader needs it."""
+    """Stored data that was replaced by a correction. It is deleted once no reader needs it."""
 
     chunks: list[tuple[str, int]] = field(default_factory=list)
     """Partition key and number of each replaced row, which has a chunk or a chunk layout."""

@@ -55,8 +55,8 @@ def is_visible(name: str) -> bool:
 def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
     """Map the present and former names of all labels, in normal form, to label ids.
 
-    If a name is the present name of one label and a former name of another, it maps to the label
-    that has it now.
+    If a name is the present name of one label and a former name of another, it maps to the first of
+    these labels.
     """
     former = [(name, label_id) for label_id, all_of in names.items() for name in all_of.former]
     found = {normal_form(name): label_id for name, label_id in former}

@@ -36,8 +36,9 @@ class QueuedUpload:
     dataset_id: int
     upload_id: str
     lane: str
-    """Name of the queue in which the upload waits; empty if a version of the service without such
-    queues accepted it."""
+    """Name of the queue in which the upload waits; empty for an upload that an older version of the
+    service accepted, which had no such queues.
+    """
     turn: int
     lease_until: int
     """End of the worker's lease of the upload, in milliseconds since 1970."""

@@ -156,9 +156,8 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
 def _find_lists(labels: Iterable[str], between: str) -> list[str]:
     """Return the labels that are lists of other labels, joined by a separator.
 
-    The separator can also be part of a single name, such as `Parts, repairs`. So the result is
-    empty unless at least half of the labels with the separator consist of parts that are labels,
-    too.
+    The separator can also be part of a single name, such as `Parts, repairs`. So labels are
+    returned only if at least half of the labels with the separator consist of other labels.
     """
     known = {label: [part.strip() for part in label.split(between)] for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
@@ -276,7 +275,7 @@ def warn_of_guessed_corners(count: int) -> list[UploadWarning]:
 
 
 def warn_of_rotated_images(images: OddBoxes) -> list[UploadWarning]:
-    """Return a warning if images with annotations of another tool are rotated by their EXIF tag."""
+    """Return a warning if annotations of another tool are for images with an EXIF rotation."""
     message = (
         f"{images.count:,} images are rotated by their EXIF orientation. Check their boxes on the "
         "page of the dataset: boxes refer to the image as displayed, and some tools draw them on "

@@ -184,7 +184,9 @@ class Batch:
     month: str = ""
     """Month in which the predictions are counted; empty before they are reserved."""
     part_ends: Sequence[int] = ()
-    """Number of lines up to the end of each part; empty if parts have `part_lines` lines."""
+    """For each part, the number of lines in this part and all parts before it; empty if every part
+    has `part_lines` lines.
+    """
     parts_done: frozenset[str] = field(default_factory=frozenset)
     """Numbers of answered parts; `12:3` means that 3 lines of part 12 failed."""
     size_bytes: int = 0

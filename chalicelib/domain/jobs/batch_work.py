@@ -80,7 +80,7 @@ class Ranker(Protocol):
         """Return the bytes to store for the answers of one part."""
 
     def chosen(self, batch: Batch, check: Check) -> list[AnsweredLine]:
-        """Return the lines that would improve the model most if labelled, the best first."""
+        """Return the lines whose labels would improve the model most, the best first."""
 
 
 class Tables(Protocol):

@@ -23,7 +23,7 @@ class Deletion:
     deletion_id: str
     account_id: str
     kind: str
-    """DATASET, MODEL, or TRACES for data that corrections of a dataset replaced."""
+    """DATASET, MODEL, or TRACES: data that was replaced by corrections of a dataset."""
     object_id: str
     status: str = QUEUED
     progress: float = 0
@@ -31,7 +31,7 @@ class Deletion:
     family: str = ""
     attempts: int = 0
     fence: int = 0
-    """Fence token, increased when more must be deleted. Jobs with an older token cannot end it."""
+    """Fence token, increased when more must be deleted. A job with an older token cannot finish."""
     urls_until: int = 0
     """When the dataset's last presigned URL expires, in milliseconds since 1970; 0 for none."""
 

@@ -79,7 +79,7 @@ class TrainPartJob(Job, frozen=True, kw_only=True, tag="train_part"):
 
 
 class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
-    """Delete a dataset or model, or the data that corrections of a dataset replaced."""
+    """Delete a dataset, a model, or the data that was replaced by corrections of a dataset."""
 
     deletion_id: str
 
@@ -177,8 +177,8 @@ def encode_job(job: Job) -> str:
 def postponed(job: JobType) -> tuple[JobType, int] | None:
     """Return the next message of a job that must wait, because its account is at its limit.
 
-    Each delay is twice the previous one, so 9 messages last until shortly before SweepService sends
-    the job again. Lambda may stop a function that sends 16 messages to itself.
+    Each delay is twice the previous delay. So 9 messages last until shortly before SweepService
+    sends the job again. Lambda may stop a function that sends 16 messages to itself.
 
     Returns:
         The message and its delay in seconds; None if the job was postponed 8 times.

@@ -15,7 +15,7 @@ from chalicelib.domain.jobs.lease import is_owned
 
 @dataclass(frozen=True)
 class Turn:
-    """The position of a job in a lane, which is a queue of jobs of one kind and plan tier."""
+    """The position of a job in a lane (a queue of jobs of one kind and plan tier)."""
 
     lane: str
     """Name of the lane, such as `train-paid`."""
@@ -24,7 +24,7 @@ class Turn:
 
 
 class WaitingJob(Protocol):
-    """An upload or training that waits or runs, with the attributes that decide its turn."""
+    """An upload or training that waits or runs, with the attributes that decide when it starts."""
 
     @property
     def account_id(self) -> str:
@@ -33,7 +33,7 @@ class WaitingJob(Protocol):
 
     @property
     def turn(self) -> int:
-        """Return the number that orders the job within its lane."""
+        """Return the number that orders the job within its queue (lane)."""
         ...
 
     @property
@@ -60,8 +60,8 @@ def in_turn(
 
     Jobs of accounts that already run `limit` jobs are left out.
 
-    `jobs` are those of one lane. `running` has the number of running jobs by account. `now` is in
-    milliseconds since 1970.
+    `jobs` are the jobs of one queue. `running` has the number of running jobs by account. `now` is
+    in milliseconds since 1970.
     """
     for job in sorted(jobs, key=lambda job: job.turn):
         if not is_owned(job.lease_until, now) and running[job.account_id] < limit:

@@ -81,7 +81,7 @@ def why_not_compared(older: Evaluation | None, newer: Evaluation | None) -> str:
 def _pairs(
     older: Sequence[EvaluatedExample], newer: Sequence[EvaluatedExample], by_own_labels: bool
 ) -> list[tuple[bool, bool]]:
-    """Return for each common example whether the older and the newer version are right."""
+    """Return two booleans for each common example: is the older version right, is the newer one?"""
     labels = {one.expected for one in older}
     before, after = _by_example(older), _by_example(newer)
     return [

@@ -18,14 +18,14 @@ class EvaluatedExample:
     """
 
     example_id: int
-    """Id of the example. A multi-label image has an example for each of its labels. If the entry's
-    label is not one of them, this is the id of the image's first example.
+    """Id of the example. A multi-label image has an example for each of its labels. If the entry is
+    for a label that the image does not have, this is the id of the image's first example.
     """
     expected: str | None
     """Label of the example; None if a multi-label image does not have the predicted label."""
     predicted: str | None
-    """Predicted label; None if a text was rejected as out of scope, or if `expected`, a label of a
-    multi-label image, was not predicted.
+    """Predicted label; None if a text was rejected as out of scope. Also None if `expected` is a
+    label of a multi-label image that was not predicted.
     """
     probability: float
     """Highest probability of any label; for multi-label images, of the entry's label."""

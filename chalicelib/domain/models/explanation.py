@@ -76,7 +76,7 @@ def without(text: str, span: TextSpan) -> str:
 
 
 def log_odds(probability: float) -> float:
-    """Return the log-odds of a probability, which is clipped to stay finite."""
+    """Return the log-odds of a probability, clipped so that the result is finite."""
     kept = min(1.0 - _LEAST, max(_LEAST, probability))
     return math.log(kept / (1.0 - kept))
 

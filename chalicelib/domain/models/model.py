@@ -148,7 +148,7 @@ class Model:
     turn: int = 0
     """Number that orders the training in its queue; see chalicelib/domain/jobs/turns.py."""
     lease_until: int = 0
-    """End of the worker's lease of the run, in milliseconds since 1970."""
+    """When the worker's lease on the run ends, in milliseconds since 1970."""
     served_seconds: float = 0
     """Seconds that earlier workers spent on the run."""
     epochs: int = 0
@@ -172,7 +172,7 @@ class Model:
     def require_dataset(self, action: str) -> None:
         """Raise an error if the model was imported, because such a model has no dataset here.
 
-        `action` is what needs the dataset, for example `retrained`.
+        `action` is what cannot be done without the dataset, for example `retrained`.
 
         Raises:
             Conflict: the model was imported.

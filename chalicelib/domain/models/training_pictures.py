@@ -49,7 +49,7 @@ class TrainingPictures:
     examples: int = 0
     feedback: int = 0
     label_ids: list[int] = field(default_factory=list)
-    """Ids of the labels in `labels`, in the same order; those of a global dataset have no id."""
+    """Ids of the labels in `labels`, in the same order; labels of a global dataset have no id."""
 
     def keep(self, places: Sequence[int]) -> TrainingPictures:
         """Return only the images with these indexes; `labels` stays complete."""

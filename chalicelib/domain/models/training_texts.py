@@ -21,7 +21,7 @@ class TrainingTexts:
     labels: list[str] = field(default_factory=list)
     """Label names of the trained dataset, then those of a global dataset."""
     label_ids: list[int] = field(default_factory=list)
-    """Ids of the labels in `labels`, in the same order; those of a global dataset have no id."""
+    """Ids of the labels in `labels`, in the same order; labels of a global dataset have no id."""
     texts: list[str] = field(default_factory=list)
     label_indexes: list[int] = field(default_factory=list)
     """For each text, the index of its label in `labels`."""

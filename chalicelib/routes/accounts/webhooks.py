@@ -117,7 +117,7 @@ def delete_webhook(call: Call) -> None:
 def rotate_webhook(call: Call) -> service_records.WebhookRecord:
     """Replace the secret of a webhook.
 
-    The new secret is returned only here; the old one also signs for 24 hours.
+    The new secret is returned only here; for 24 hours, the old secret signs, too.
     """
     return describe.webhook(*call.container.webhooks.rotate(call.located))
 

@@ -140,7 +140,7 @@ def get_card(call: Call) -> model_records.CardRecord:
 
 
 def _asked_version(call: Call, model: Model | None = None) -> Model:
-    """Return a copy of the model whose served version is the version in the query."""
+    """Return a copy of the model that serves the version in the query."""
     query: VersionQuery = call.query
     return call.container.model_versions.at(model or call.located, query.model_version)
 

@@ -113,8 +113,8 @@ class AccountService:
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:
         """Change the plan of an account, from its next call on.
 
-        The source is HEROKU or SALESFORCE. Without one, the account's present source is used if it
-        has the plan, otherwise the other source.
+        The source is HEROKU or SALESFORCE. Without a source, the account's present source is used
+        if it offers the plan; otherwise the other source is used.
 
         Raises:
             InvalidParameter: the plan does not exist.

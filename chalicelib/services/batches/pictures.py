@@ -201,7 +201,7 @@ class PictureWork:
         return answer
 
     def _reader(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that reads the document of a line within DOCUMENT_SECONDS."""
+        """Return a function that reads the document of a batch line within DOCUMENT_SECONDS."""
         request = self._request(batch)
         self._ocr.require_networks(model)
 

@@ -26,7 +26,7 @@ class RankingWork:
         self._files = files
 
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part's judgements; lines without an answer are left out."""
+        """Return the judgements of a part in stored form; lines without an answer are left out."""
         from chalicelib.engines.ranking.parts import dump_part
 
         judged = ((place, line.judgement) for place, line in enumerate(lines))

@@ -109,7 +109,7 @@ class BatchWriters:
 
 
 class BatchRunService:
-    """Runs batch jobs of the queue."""
+    """Runs the batch jobs that the queue delivers."""
 
     def __init__(
         self,
@@ -338,7 +338,10 @@ class BatchRunService:
             self._send_heads(stalled)
 
     def _send_heads(self, batch: Batch) -> None:
-        """Send the message of the first unanswered part of each chain (every n-th part)."""
+        """Send the message of the first unanswered part of each chain.
+
+        With n chains, a chain consists of every n-th part of the batch.
+        """
         chains = self._settings.batch_chains
         for first in range(min(chains, batch.parts)):
             chain = range(first, batch.parts, chains)

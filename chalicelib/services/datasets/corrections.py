@@ -151,8 +151,9 @@ class CorrectionService:
     ) -> CorrectionResult | None:
         """Return the result of an earlier attempt at this call; None if no attempt changed data.
 
-        `wanted` is the digest that identifies the call, and which the receipt of its correction
-        stores. If `example_id` is given, the result includes the present state of this example.
+        `wanted` is the digest that identifies the call. The receipt of a correction stores the
+        digest of its call. If `example_id` is given, the result includes the present state of this
+        example.
         """
         done = self._stores.correction_receipts.marked(view.dataset, wanted)
         if done is None or example_id is None:

@@ -97,9 +97,9 @@ class ThumbnailService:
         return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
-        """Return the size stored with a thumbnail. If it is missing, make it unless time is up.
+        """Return the size stored with a thumbnail. If the thumbnail is missing, make it in time.
 
-        The time is up at `ends_at`, in seconds of the monotonic clock.
+        No thumbnail is made after `ends_at`, in seconds of the monotonic clock.
         """
         try:
             size = self._thumbnails.find(dataset_id, digest)

@@ -176,7 +176,7 @@ class ModelWriter(Protocol):
 
 
 class ExportRunService:
-    """Runs export jobs of the queue."""
+    """Runs the export jobs that the queue delivers."""
 
     def __init__(
         self,

@@ -53,7 +53,7 @@ class DeletionRunServiceStores:
 
 
 class DeletionRunService:
-    """Runs deletion jobs of the queue."""
+    """Runs the deletion jobs that the queue delivers."""
 
     def __init__(
         self,
@@ -63,8 +63,8 @@ class DeletionRunService:
     ) -> None:
         """Store the dependencies.
 
-        `clear_traces` deletes data that corrections of a dataset replaced. It returns the seconds
-        until the next attempt, 0 if nothing is left.
+        `clear_traces` deletes data that was replaced by corrections of a dataset. It returns the
+        seconds until the next attempt, 0 if nothing is left.
         """
         self._stores = stores
         self._clock = clock

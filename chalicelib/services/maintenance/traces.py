@@ -1,4 +1,4 @@
-"""Deletes the data that corrections of a dataset replaced, including removed examples.
+"""Deletes data that was replaced by corrections of a dataset, including removed examples.
 
 The data is deleted once no reader and no earlier training can use it. Every step may be repeated.
 """
@@ -57,14 +57,14 @@ class TraceServiceStores:
 
 
 class TraceService:
-    """Deletes the data that corrections of a dataset replaced."""
+    """Deletes data that was replaced by corrections of a dataset."""
 
     def __init__(self, stores: TraceServiceStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Delete data that corrections of a dataset replaced, unless a reader may still use it.
+        """Delete data that was replaced by corrections of a dataset, once no reader needs it.
 
         Nothing is done if the dataset was deleted, because the deletion removes all of its files.
 
@@ -83,7 +83,7 @@ class TraceService:
         return WAIT_SECONDS if open_rows or len(ready) < len(chain) else 0
 
     def is_overdue(self, dataset: Dataset) -> bool:
-        """Return whether data that a correction replaced should have been deleted long ago."""
+        """Return whether data replaced by a correction should have been deleted long ago."""
         chain = committed(self._stores.traces.all(dataset.dataset_id), dataset.last_correction)
         long_ago = to_milliseconds(self._clock()) - OVERDUE_SECONDS * 1000
         return any(one.at < long_ago for one in self._ready(dataset, chain))
@@ -120,7 +120,11 @@ class TraceService:
         return waiting
 
     def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
-        """Delete the data that the corrections `ready` replaced; False if the dataset is in use."""
+        """Delete data that was replaced by the corrections in `ready`.
+
+        Returns:
+            False if the data could not be deleted completely, because the dataset is in use.
+        """
         stores, number = self._stores, dataset.dataset_id
         gone = {i for one in ready for i in one.traces.gone}
         changed = gone | {i for one in ready for i in one.traces.replaced}
@@ -227,8 +231,8 @@ class TraceService:
             names: texts or file names of the examples.
 
         Returns:
-            False if an adjustment is copying some of these documents, which then may keep the
-                examples.
+            False if an adjustment is copying some of these documents. Its copies may keep the
+            examples.
         """
 
         def change(document: Any) -> Any:

@@ -101,7 +101,7 @@ class OcrService:
         bound_memory()
 
     def warm(self) -> None:
-        """Load what the first call needs; raise OcrNotInstalled if an engine is damaged."""
+        """Load the networks for the first call; raise OcrNotInstalled if an engine is damaged."""
         import_module("chalicelib.formats.documents")
         import_module("chalicelib.engines.ocr.tasks")
         self._engines.warm()

@@ -170,9 +170,9 @@ class AdjustmentService:
         return replace(wanted, source=replace(source, uploaded=uploaded))
 
     def _check_dataset(self, model: Model) -> None:
-        """Raise an error if a deletion is running that an adjustment of the model would delay.
+        """Raise an error if an adjustment of the model would delay a running deletion.
 
-        This can be a deletion of the model's dataset, or of examples removed from it. The deletion
+        This can be a deletion of the model's dataset, or of examples removed from it. A deletion
         waits while an adjustment of the model runs, so new adjustments could delay it without end.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
@@ -410,7 +410,7 @@ def _check_model(model: Model) -> None:
 def _nearest(
     adjusted: TrainedText, found: UserTexts, blocks: Blocks, sent: int
 ) -> list[dict[str, Any]]:
-    """Return those of the first `sent` texts that score nearest to the rejection threshold."""
+    """Of the first `sent` texts, return those with scores nearest to the rejection threshold."""
     from chalicelib.engines.text.adjustment import nearest_rows
 
     blocks = {name: block[:sent] for name, block in blocks.items()}
@@ -439,7 +439,7 @@ def _card_members(
 
 
 def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list[dict[str, Any]]:
-    """Return the advice for an adjusted version, with advice on texts unlike the training data."""
+    """Return the advice of a card, with advice on user texts that differ from the training data."""
     from chalicelib.engines.advice import with_shift
 
     advice: list[dict[str, Any]] = card.get("advice", [])

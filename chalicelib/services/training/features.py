@@ -229,13 +229,14 @@ class _Maker:
     def make(
         self, dataset_id: int, wanted: Sequence[tuple[bytes, int]], key: str
     ) -> tuple[bytes, Shard] | None:
-        """Compute the rows of some views and store them as one object.
+        """Compute feature rows and store them as one object.
 
-        Unreadable images are left out.
+        A row has the features of one view: an image or an augmented copy. Unreadable images are
+        left out.
 
         Args:
             dataset_id: dataset of the images.
-            wanted: image digest and view of each row, grouped by image.
+            wanted: image digest and view number of each row, grouped by image.
             key: key of the object.
 
         Returns:
@@ -313,7 +314,7 @@ class _FeatureCollection:
         copies: int,
         is_default: bool,
     ) -> StoredFeatures:
-        """Collect one view of each image, then augmented views as far as memory allows."""
+        """Collect features of each image, then of augmented copies as far as memory allows."""
         from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
 
         keys = [(picture.dataset_id, picture.digest) for picture in pictures]
@@ -351,7 +352,7 @@ class _FeatureCollection:
                     self._stores.parts.done(part)
 
     def _complete(self, first_view: int) -> None:
-        """Load or compute all rows of the views from `first_view` on."""
+        """Load or compute the feature rows of all views with the number `first_view` or above."""
         waiting = [
             (number, view)
             for number, views in enumerate(self._views)
@@ -397,9 +398,9 @@ class _FeatureCollection:
         self._delegate(f"views-{first_view}", works, shares)
 
     def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the next rows to compute: missing ones of one dataset, from the end of `waiting`.
+        """Return the next rows to compute: missing rows of one dataset, from the end of `waiting`.
 
-        Workers of uploads compute rows from the beginning.
+        The end comes first, because workers of uploads compute the same rows from the beginning.
         """
         group: list[tuple[int, int]] = []
         while waiting and len(group) < self._extractor.shard_rows:

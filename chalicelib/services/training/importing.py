@@ -239,7 +239,7 @@ class ImportService:
             raise TrainingFailed("The archive is gone. Import the model again.")
 
     def _place(self, account: Account, source: UploadSource) -> dict[str, object]:
-        """Check the archive as far as a call can; return where it is stored."""
+        """Check as much of the archive as a call can check; return where the archive is stored."""
         if source.path is None:
             content = source.content or b""
             _check_size(len(content))

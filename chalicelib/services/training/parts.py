@@ -1,9 +1,10 @@
 """Computes delegated parts of trainings, on the workers of uploads and batches.
 
 A training that needs many vectors or features divides this work into parts. It stores the parts,
-extends its lease, and ends its Lambda invocation. Each finished part sends the message of a later
-part, as in a batch. The last part resumes the training. If no part finishes for some minutes, the
-lease ends. Then the training resumes, and computes the remaining parts itself, from the end.
+extends its lease, and ends its Lambda invocation. The worker that finishes a part sends the message
+of a later part, as in a batch. The last part resumes the training. If no part is finished for some
+minutes, the lease ends. Then the training resumes, and computes the remaining parts itself, from
+the end.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class PartMaker(Protocol):
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete what was stored for a dataset that is deleted."""
+        """Delete the data that was stored for a dataset after its deletion."""
         ...
 
 

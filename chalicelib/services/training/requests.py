@@ -200,7 +200,7 @@ class TrainingService:
         dataset: Dataset | None,
         store: StoreFiles | None,
     ) -> ModelView:
-        """Queue the next run of a model, with the dataset that it reads and protects."""
+        """Queue the next run of a model. The dataset that the run reads cannot be deleted then."""
         self._stores.capacity.check_version(model.account_id, model.versions.newest_bytes)
         waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
         position = self.view(waiting).queue_position

@@ -71,7 +71,7 @@ class TrainingRunServiceStores:
 
 
 class TrainingRunService:
-    """Runs training jobs of the queues."""
+    """Runs the training jobs that the queues deliver."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class TrainingRunService:
         return {"not_served_because": reason}
 
     def _unused(self, model: Model, removed: list[ModelVersion]) -> list[ModelVersion]:
-        """Return the removed versions that nothing uses; none if the users cannot be read."""
+        """Return the removed versions that nothing uses; none if the uses cannot be read."""
         try:
             return self._stores.version_use.put_back(model, removed)
         except StorageUnavailable:
@@ -328,7 +328,7 @@ class TrainingRunService:
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Delete what this worker may have written for a run that another worker took or ended."""
+        """Delete what this worker may have written for a run that it does not own any more."""
         try:
             self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)

@@ -203,7 +203,7 @@ class TextLearner:
         profile: Profile,
         collect: Callable[[str, Sequence[tuple[int, Sequence[str]]]], JoinedTables],
     ) -> TextVectors:
-        """Return vectors of texts, which are joined from the vectors of their windows.
+        """Return the vectors of texts, computed from the vectors of the texts' windows.
 
         `collect` returns the vectors of windows. Its arguments are the name of an encoder, and a
         list of dataset ids with their windows.
@@ -355,7 +355,7 @@ class TextLearner:
         names: Sequence[str],
         progress: _Progress,
     ) -> JoinedTables:
-        """Collect vectors of one encoder; raise PartsSent if many are missing and delegated."""
+        """Collect vectors of one encoder; raise PartsSent if other workers compute many of them."""
         place = names.index(name)
 
         def check(done: int, total: int) -> None:

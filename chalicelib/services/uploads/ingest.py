@@ -110,11 +110,11 @@ class Reader(Protocol):
         """
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Delete what reading a file has stored, after its upload failed."""
+        """Delete the data that an upload stored while its file was read. The upload has failed."""
 
 
 class IngestService:
-    """Runs ingest jobs of the queue."""
+    """Runs the ingest jobs that the queue delivers."""
 
     def __init__(
         self,

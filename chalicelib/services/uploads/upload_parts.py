@@ -1,7 +1,7 @@
-"""Computes the vectors and features of an upload in parts, a few of them at a time.
+"""Computes the vectors and features of an upload in parts, a few parts at a time.
 
-If all parts were queued at once, other jobs would have to wait. So each finished part n sends the
-message of part n + UPLOAD_PARTS_AT_ONCE, as in a batch.
+If all parts were queued at once, other jobs would have to wait. So the worker that has finished
+part n sends the message of part n + UPLOAD_PARTS_AT_ONCE, as in a batch.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class UploadPartService:
         remaining_seconds: Callable[[], float],
         delivery: int = 1,
     ) -> None:
-        """Compute a part of an upload, and send the message of part n + UPLOAD_PARTS_AT_ONCE.
+        """Compute part n of an upload. Then send the message of part n + UPLOAD_PARTS_AT_ONCE.
 
         `remaining_seconds` returns the remaining time of the Lambda function. `delivery` is how
         many times the queue has delivered the message.

@@ -157,7 +157,7 @@ class WebhookService:
         return tuple(self._deliveries.newest(hook))
 
     def delete(self, hook: Webhook) -> None:
-        """Delete a webhook. Its pending deliveries are not made."""
+        """Delete a webhook. Its pending deliveries are dropped."""
         self._hooks.delete(hook.account_id, hook.hook_id)
 
     def _checked_url(self, url: str) -> str:

@@ -124,7 +124,7 @@ class QuotaStore:
         return True
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Count a reserved call permanently. A later write removes its token from the row."""
+        """Count a reserved call permanently. A later write removes the call's token."""
         with self._lock:
             tokens = self._over.setdefault(
                 (account_id, period_of(kind, month), _side(token)), set()
@@ -185,7 +185,7 @@ class QuotaStore:
     def _settle_later(
         self, account_id: str, kind: str, month: str, token: str, tries: int = 0
     ) -> None:
-        """Schedule a job that subtracts a call of unknown outcome; after several tries, give up."""
+        """Schedule a job that subtracts a call of unknown outcome. After several tries, give up."""
         if tries == len(SETTLE_SECONDS):
             _note_settlement(account_id, kind, month, token, UNKNOWN)
             return

@@ -73,7 +73,7 @@ def _is_unchanged(seen: int | None) -> Condition:
 
 
 def _full_at(row: QuotaRow) -> int | None:
-    """Return when the bucket will be full, in microseconds since 1970; None for a new one."""
+    """Return when the bucket will be full, in microseconds since 1970; None for a new bucket."""
     try:
         row.refresh(consistent_read=True)
     except QuotaRow.DoesNotExist:

@@ -173,9 +173,9 @@ class DatasetRow(TableRow):
 
 
 class LabelRow(TableRow):
-    """The names of a label: `names` has pairs of a name and the fence of the write that added it.
+    """The names of a label: `names` has pairs of a name and the fence token that makes it visible.
 
-    A name is visible once the dataset's row has this fence. The last visible name is in use.
+    A name is visible once the dataset's row has this token. The last visible name is in use.
     """
 
     Meta = _meta(table_name="labels")
@@ -190,8 +190,8 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source. A long body is stored in S3.
 
-    Row number -f has the chunk layout that the correction with fence f wrote. Dataset 7 also has
-    the keys `7#places` (labels by example id), `7#mended` (replaced data), `7#corrections`.
+    A negative row number -f marks the chunk layout of the correction with fence token f. Dataset 7
+    also has keys `7#places` (labels by example id), `7#mended` (replaced data), `7#corrections`.
     """
 
     Meta = _meta(table_name="examples")
@@ -215,7 +215,7 @@ class DatasetModelsIndex(GlobalSecondaryIndex[Any]):
 
 
 class OpenModelIndex(GlobalSecondaryIndex[Any]):
-    """Sparse index of models that are QUEUED#paid, QUEUED#free or RUNNING, by turn."""
+    """Sparse index of models that are QUEUED#paid, QUEUED#free or RUNNING, by turn number."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -231,7 +231,7 @@ class QueuedModelIndex(GlobalSecondaryIndex[Any]):
 
 
 class ModelRow(TableRow):
-    """A model. Changes of its status are conditional on run and fence."""
+    """A model. A change of its status requires an unchanged run number and fence token."""
 
     Meta = _meta(table_name="models")
     account_id = UnicodeAttribute(hash_key=True)
@@ -312,7 +312,7 @@ class OpenExportIndex(GlobalSecondaryIndex[Any]):
 
 
 class ExportRow(TableRow):
-    """An export. The key of its file in the bucket ends with the fence.
+    """An export. The key of its file in the bucket ends with the worker's fence token.
 
     Batches, learned templates and page images are in the same table, with a `kind`.
     """

@@ -57,7 +57,7 @@ class AppendStore:
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example, or return the equal one that its label already has from the same source.
+        """Add an example. If its label has an equal example from the same source, return that one.
 
         Returns:
             The example, and the dataset with its new counts.

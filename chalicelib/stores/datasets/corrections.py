@@ -166,7 +166,7 @@ class CorrectionStore:
 
 
 def traces_of(dataset: Dataset) -> Deletion:
-    """Return a deletion record for the data that corrections of a dataset replaced."""
+    """Return a deletion record for the data that was replaced by corrections of a dataset."""
     return deletion_of(dataset.account_id, TRACES, str(dataset.dataset_id), dataset.family)
 
 
@@ -196,7 +196,10 @@ class _Work:
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
-        """Add the changes of a plan to `edits`, which the caller writes; return their result."""
+        """Add the changes of a plan to `edits`; return the correction's result.
+
+        The caller writes the edits.
+        """
         counted = {"moved": 0, "changed": 0, "removed": 0}
         self._shown = list(plan.shown)
         for source, example in plan.added:

@@ -1,4 +1,4 @@
-"""Rows of datasets: reads them, and makes the changes of state that requests cause."""
+"""Reads the rows of datasets, and writes the changes of state that requests cause."""
 
 from __future__ import annotations
 
@@ -272,14 +272,17 @@ class DatasetStore:
         return int(row.lease_until)
 
     def queued_uploads(self, lane: str) -> list[QueuedUpload]:
-        """Return the first waiting and running uploads of a queue, in order of turn."""
+        """Return the first waiting and running uploads of a queue, in the order of the queue."""
         rows = DatasetRow.turn_index.query(lane, limit=FRONT)
         return [_load_queued(row) for row in rows]
 
     def find_queued(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> QueuedUpload | None:
-        """Return an accepted upload; None if it has ended. The turn is 0 if none was stored."""
+        """Return an accepted upload with its number in the queue; None if the upload has ended.
+
+        The number (`turn`) is 0 if none was stored.
+        """
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
         if row is None or row.status != UPLOADING or row.upload_id != upload_id:
             return None

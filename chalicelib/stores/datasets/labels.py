@@ -1,8 +1,8 @@
 """The names and descriptions of labels.
 
-A rename adds a name with the fence of its correction. The name is visible once the dataset's row
-has this fence, and never changes afterwards. So names can be cached, and every process shows a new
-name as soon as it reads the dataset's row.
+A rename adds a name with the fence token of its correction. The name is visible once the dataset's
+row has this token, and never changes afterwards. So names can be cached, and every process shows a
+new name as soon as it reads the dataset's row.
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ class LabelStore:
     def rename(
         self, label: LabelCounts, name: str, fence: int, merged: Sequence[LabelCounts] = ()
     ) -> None:
-        """Add a new name to a label. The name is visible once the dataset's row has the fence.
+        """Add a new name to a label. The name is visible once the dataset's row has `fence`.
 
-        `fence` is the fence of the correction that renames the label. The names of the labels
-        `merged` become former names of this one.
+        `fence` is the fence token of the correction that renames the label. The names of the labels
+        `merged` become former names of this label.
 
         Raises:
             LeaseLost: a later correction has renamed the label, or the label was deleted.
@@ -200,7 +200,7 @@ def _entries(row: LabelRow) -> list[tuple[int, str]]:
 
 
 def _names_at(row: LabelRow, fence: int) -> NamesOfLabel:
-    """Return a label's present and former names after the correction with the fence `fence`."""
+    """Return the present and former names of a label after the correction with this fence token."""
     names = [str(row.name), *(name for given, name in _entries(row) if given <= fence)]
     others = (name for name in names if normal_form(name) != normal_form(names[-1]))
     return NamesOfLabel(names[-1], tuple(dict.fromkeys(others)))

@@ -1,7 +1,8 @@
 """Leases under which the data of a dataset is changed, and the writes that commit a change.
 
-Only a write of the dataset's row commits. Readers ignore chunks beyond the committed counts. A
-writer cannot commit if another one has acquired the lease after it, which increased the fence.
+A change is committed by one write of the dataset's row. Readers ignore chunks beyond the committed
+counts. Each new lease has a higher fence token. So a writer cannot commit after another writer has
+acquired the lease.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class OwnedDataset:
     dataset: Dataset
     """The dataset as it was when the lease was acquired."""
     lease: Lease
-    """Fence and number of attempts."""
+    """The lease: its fence token and number of attempts."""
     upload: Upload
     """The running upload; an empty value if the lease is for another change."""
 
@@ -131,7 +132,7 @@ class DatasetLeases:
         Args:
             dataset: the corrected dataset.
             lease: the lease of the correction.
-            addition: the new totals. Changed layouts have the fence of the lease.
+            addition: the new totals. Changed layouts have the fence token of the lease.
             dropped: id of a removed label; 0 for none. It is stored, so that a deletion of the
                 dataset finds its row.
         """
@@ -153,7 +154,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:
-        """Make renamed labels visible by storing the fences of their names; end the lease."""
+        """Make renamed labels visible by storing the fence tokens of their names; end the lease."""
         actions: list[Action] = [
             DatasetRow.counts.set(dump_counts(counts)),
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),

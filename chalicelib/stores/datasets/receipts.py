@@ -24,7 +24,7 @@ from chalicelib.stores.examples.examples import corrections_key
 
 
 def receipt_key(receipt: Receipt) -> str:
-    """Return the sort key of a receipt, which the dataset's row stores as the upload id."""
+    """Return the sort key of a receipt. The dataset's row stores this key as the upload id."""
     return f"{to_milliseconds(receipt.created_at):013d}#{receipt.receipt_id}"
 
 
@@ -42,7 +42,7 @@ class ReceiptStore:
         clients.bind_tables()
 
     def put(self, receipt: Receipt, fence: int = 0) -> None:
-        """Write a receipt, unless a worker with a later fence has written it."""
+        """Write a receipt, unless a worker with a higher fence token has written it."""
         row = ReceiptRow(
             receipt.dataset_id,
             receipt_key(receipt),

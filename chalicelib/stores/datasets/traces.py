@@ -1,4 +1,4 @@
-"""Lists the data that corrections have replaced, until the replaced data is deleted.
+"""Lists the data that was replaced by corrections and is not deleted yet.
 
 There is one row per correction. It is written before the correction is committed, and names the
 previous correction. The dataset's row names the latest one. So the rows of committed corrections
@@ -29,7 +29,7 @@ class LeftTraces:
     at: int
     """When the record was written, shortly before the commit, in milliseconds since 1970."""
     previous: int
-    """Fence of the previous correction; 0 if this is the first."""
+    """Fence token of the previous correction; 0 if this is the first."""
     traces: Traces
     """The replaced data, which is to be deleted."""
 
@@ -66,7 +66,7 @@ class TraceStore:
 def committed(found: list[LeftTraces], last: int) -> list[LeftTraces]:
     """Return the records of committed corrections, oldest first.
 
-    `last` is the fence of the last correction in the dataset's row.
+    `last` is the fence token of the last correction, from the dataset's row.
     """
     by_fence = {one.fence: one for one in found}
     chain: list[LeftTraces] = []

@@ -104,8 +104,8 @@ class ChunkEditor:
     def write(self, edits: Sequence[SequenceEdit], fence: int, check: Callable[[], None]) -> None:
         """Write the new chunks and layouts of edits.
 
-        The keys of replaced chunks are added to `dead` of the edits. `fence` is the fence of the
-        lease under which the dataset is changed. `check` is called often, and may raise an
+        The keys of replaced chunks are added to `dead` of the edits. `fence` is the fence token of
+        the lease under which the dataset is changed. `check` is called often, and may raise an
         error to stop.
 
         Raises:

@@ -94,7 +94,7 @@ class DigestIndex:
         return Known(entries, layout.covered, layout.unindexed)
 
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
-        """Add committed examples to the index; do nothing if earlier ones are missing in it.
+        """Add committed examples to the index; do nothing if the index lacks earlier examples.
 
         `start` is the position of the first example to add in the sequence. `entries` has digest
         and id of each example, in order of position.

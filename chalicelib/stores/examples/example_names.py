@@ -45,7 +45,7 @@ class _Index:
     saved: int = 0
     """Number of digests in the copy of the index that is stored in the bucket."""
     last_correction: int = 0
-    """Fence of the last correction that the index takes into account."""
+    """Fence token of the last correction that the index takes into account."""
 
     @property
     def size(self) -> int:

@@ -86,13 +86,13 @@ class ExampleStore:
     def put_chunk(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example], fence: int
     ) -> bytes:
-        """Write one chunk, unless a writer with a later fence has written it.
+        """Write one chunk, unless a worker with a higher fence token has already written it.
 
         Returns:
             The digests of the examples, concatenated.
 
         Raises:
-            LeaseLost: a writer with a later fence has written the chunk.
+            LeaseLost: a worker with a higher fence token has written the chunk.
         """
         row = ExampleChunkRow(sequence.key, number, size=len(examples), fence=fence)
         body = _dump(examples)
@@ -172,7 +172,7 @@ class ExampleStore:
         return found
 
     def put_layout(self, sequence: ExampleSequence, layout: ChunkLayout, fence: int) -> None:
-        """Write a chunk layout. Readers use it once the dataset's row has the same fence."""
+        """Write a chunk layout. Readers use it once the dataset's row has the same fence token."""
         row = ExampleChunkRow(sequence.key, -fence, size=layout.covered, fence=fence)
         # No condition, because only the owner of this fence writes under this number.
         row.body = layout.dump()
@@ -274,7 +274,7 @@ def places_key(dataset_id: int) -> str:
 
 
 def traces_key(dataset_id: int) -> str:
-    """Return the partition key of the records of data that corrections replaced."""
+    """Return the partition key of the records that list the data replaced by corrections."""
     # The stored key is older than the word correction.
     return f"{dataset_id}#mended"
 
@@ -344,7 +344,7 @@ class ChunkWriter:
     Args:
         examples: store of the chunks.
         dataset_id: dataset of the examples.
-        fence: fence of the lease under which the examples are written.
+        fence: fence token of the lease under which the examples are written.
         counts: committed counts by label id, in the order of the labels.
         check: called before each write; may raise an error to stop.
         source: `upload` or `feedback`.

@@ -26,7 +26,7 @@ RECENT_BYTES = 64 * 1024**2
 
 
 def row_key(number: int, view: int) -> RowKey:
-    """Return the key of the feature row of one view of an image."""
+    """Return the key of the feature row of one view: an image or an augmented copy."""
     return number << 16 | view
 
 

@@ -65,7 +65,7 @@ class ChunkLayout:
     def blocks(self, start: int, stop: int) -> Iterator[ChunkPart]:
         """Yield the parts of chunks that contain a range of examples.
 
-        `stop` is the position after the last one. All positions must be committed.
+        `stop` is the position after the last example. All positions must be committed.
         """
         place = bisect_right(self._ends, start)
         while start < stop and place < len(self.chunks):

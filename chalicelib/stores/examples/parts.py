@@ -57,7 +57,7 @@ class PartStore:
 class PartWriter:
     """Collects texts or image digests, and writes a part as soon as it is full.
 
-    A long text counts as the number of its windows, so that all parts take about the same time.
+    A long text counts once for each of its windows, so that all parts take about the same time.
     """
 
     def __init__(self, artifacts: ArtifactStore, prefix: str, size: int) -> None:

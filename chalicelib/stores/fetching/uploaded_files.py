@@ -158,7 +158,10 @@ class UploadedFileStore:
             raise DownloadFailed(ALREADY_USED)
 
     def release(self, uploaded: UploadedFile, user: str) -> None:
-        """Release this attempt's claim of a file whose use failed. The file can be used again."""
+        """Release this attempt's claim of a file, because the use of the file failed.
+
+        The file can then be used again.
+        """
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),

@@ -32,7 +32,7 @@ class Location:
     target: str
     """Path and query as sent in the request line, percent-encoded."""
     url: str
-    """The URL as given. Relative redirects refer to it."""
+    """The URL as given. Relative redirects are resolved against this URL."""
 
     @property
     def host_header(self) -> str:

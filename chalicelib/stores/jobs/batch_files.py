@@ -191,7 +191,7 @@ def result_name(batch: Batch, mark: object) -> str:
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Append a line's file to `file`, and its table cells to `cells` as a line of JSON.
+    """Append the file of a batch line to `file`, and the line's table cells to `cells` as JSON.
 
     Returns:
         The line, with offset and length in `file` in place of its bytes.

@@ -132,11 +132,12 @@ class BatchStore:
         month: str,
         warnings: Sequence[UploadWarning] = (),
     ) -> None:
-        """Store the number of lines, the month of the quota that they use, and warnings.
+        """Store the number of lines, the month whose quota the lines use, and warnings.
 
         Args:
             batch: the batch.
-            ends: for each part, the number of lines up to its end; there is at least one part.
+            ends: for each part, the number of lines in this part and all parts before it. There is
+                at least one part.
             month: month of the quota, such as `2026-11`; "" if lines do not count as predictions.
             warnings: warnings about properties of the input that had to be guessed.
         """
@@ -178,7 +179,7 @@ class BatchStore:
         return self._update(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count that messages of stuck parts are sent again; return None if the batch has ended."""
+        """Count another resend for stuck parts; return None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._update(batch, actions, BatchRow.status == RUNNING)
 

@@ -126,7 +126,7 @@ class CapacityStore:
             self.cancel_upload(dataset.account_id, str(entry), is_kept=has_data)
 
     def cancel_upload(self, account_id: str, entry: str, *, is_kept: bool = False) -> None:
-        """Remove the entry of a running upload. With `is_kept`, its bytes stay counted."""
+        """Remove the entry of a running upload. With `is_kept`, the upload's bytes stay counted."""
         size_bytes = 0 if is_kept else OpenUpload.parse(entry).size_bytes
         actions = [AccountRow.uploads.delete({entry}), *_changed(-size_bytes)]
         try:
@@ -279,7 +279,11 @@ class CapacityStore:
                 yield text
 
     def _has_capacity(self, size_bytes: int) -> Condition:
-        """Return the condition that bytes fit below the limit and were recounted recently."""
+        """Return the condition that more bytes fit below the limit, and that the sum is recent.
+
+        `size_bytes` is the number of bytes to add. The sum of the stored bytes is recent if it was
+        recounted within a day.
+        """
         fits: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
         both: Condition = fits & recent

@@ -29,7 +29,7 @@ _ROW_KEPT_SECONDS = 24 * 3600
 
 
 class RowLease:
-    """Gives the lease of a row to one worker at a time. A new owner increases the fence."""
+    """Gives the lease of a row to one worker at a time. A new owner gets a higher fence token."""
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
         self._clock = clock
@@ -43,7 +43,7 @@ class RowLease:
 
         Args:
             row: row with its key. Afterwards it has all of its attributes.
-            fence: fence of the previous owner, as read before.
+            fence: fence token of the previous owner, as read before.
             attempts: number of attempts, as read before.
             more: further changes in the same write.
         """
@@ -76,7 +76,7 @@ class FileJob(Protocol):
 
     @property
     def fence(self) -> int:
-        """Return the fence of the lease under which the job runs."""
+        """Return the fence token of the lease under which the job runs."""
 
 
 JobT = TypeVar("JobT", bound=FileJob)

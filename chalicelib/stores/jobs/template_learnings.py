@@ -1,7 +1,7 @@
 """Jobs that learn form templates: rows in the table of exports, input and result in the bucket.
 
-The objects are stored like those of a batch. The name of the result ends with the fence of the
-worker that wrote it, so that a stalled worker cannot overwrite it.
+The objects are stored like those of a batch. The name of the result ends with the fence token of
+the worker that wrote the result. So a stalled worker cannot overwrite it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Assigns turns to uploads and trainings, and runs their queues (see domain/jobs/turns.py).
 
-A lane is the queue of one kind of job and plan tier. The counter of a lane has the turn of the job
-that started last. The counter of an account has the turn of its newest job. A new job gets the turn
-after that of its account's newest job, but at least the turn of the lane. So if an account sends a
-hundred jobs at once, only the first of them runs before jobs of other accounts.
+A lane is the queue of one kind of job and plan tier. A turn is a number: the jobs of a lane start
+in ascending order of their turns. The counter of a lane has the turn of the job that started last.
+The counter of an account has the turn of its newest job. A new job gets the turn after that of its
+account's newest job, but at least the turn of the lane. So if an account sends a hundred jobs at
+once, only the first of them runs before jobs of other accounts.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class TurnStore:
                 return Turn(lane, level)
 
     def begin(self, turn: Turn) -> None:
-        """Store the turn of a starting job as the latest in its lane, unless it is lower."""
+        """Store the number of a starting job as the highest of its queue, unless it is lower."""
         earlier = CounterRow.value.does_not_exist() | (CounterRow.value < turn.number)
         try_update(_row(turn.lane), [CounterRow.value.set(turn.number)], earlier)
 
@@ -84,7 +85,7 @@ class TurnStore:
             _row(lane, account_id).delete()
 
     def _level(self, lane: str) -> int:
-        """Return the highest turn of any job that has started in a lane (queue)."""
+        """Return the highest turn number of any job that has started in a queue (lane)."""
         row = _row(lane)
         missing = CounterRow.value.does_not_exist()
         try:
@@ -139,16 +140,19 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
-        """Return the waiting and running jobs, by lane, among which a message's worker chooses."""
+        """Return the waiting and running jobs by queue, for the queues that a worker serves.
+
+        A worker that received the message of `job` chooses among these jobs.
+        """
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
-        """Acquire a job, and store its turn as the lane's latest; None if it has an owner."""
+        """Acquire a job, and store its turn as the latest of its queue; None if it has an owner."""
 
     def acquire(self, job: Queued) -> Owned | None:
-        """Acquire the next job that may start, in the lanes of the worker that got a message.
+        """Acquire the next job that may start, in the queues (lanes) that this worker serves.
 
-        `job` is the job that the message names.
+        `job` is the job that the worker's message names.
 
         Returns:
             The acquired job; None if no job may start.
@@ -174,10 +178,10 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     def announce_next(self, job: Queued, account_id: str) -> None:
         """Send a message for an account's next job, if the account was at its limit until now.
 
-        Otherwise the job would start minutes later, when its delayed message arrives.
+        Called after a job of the account has ended. Without this message, the next job would start
+        only when its delayed message arrives, minutes later.
 
-        `job` is the job of the received message, which determines the lanes. A job of the account
-        has just ended.
+        `job` is the job of the received message. It determines the queues to search.
         """
         with retried_by_sweep(kind_of(job)):
             now, lanes = self._now(), self._lanes(job)
@@ -189,7 +193,11 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
                 self.announce(self._job(min(waiting, key=lambda found: found.turn)))
 
     def own(self, job: Queued) -> Owned | None:
-        """Acquire a job before its turn; None if it has ended or has an owner."""
+        """Acquire a job at once, even if other jobs are before it in the queue.
+
+        Returns:
+            The acquired job; None if the job has ended or another worker owns it.
+        """
         own = self._waiting(job)
         return None if own is None else self._own(own)
 
@@ -198,7 +206,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._find(job) is None
 
     def announce_again(self, job: Queued) -> None:
-        """Send the message of a waiting job again, after a worker used it to start another job."""
+        """Send another message for a waiting job, because its message started another job."""
         with retried_by_sweep(kind_of(job)):
             if self._waiting(job) is not None:
                 self.announce(job)
@@ -231,7 +239,7 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
         self._leases = leases
 
     def turn(self, account: Account) -> Turn:
-        """Return the turn (place in the queue) of a new upload, after the account's other ones."""
+        """Return the turn (place in the queue) of a new upload, after others of the account."""
         lane = lane_of(INGEST, is_paid=account.is_paid)
         return self._turns.take(lane, account.account_id)
 
@@ -282,7 +290,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._leases = leases
 
     def turn(self, account_id: str, *, is_paid: bool) -> int:
-        """Return the turn (place in the queue) of a new training, after the account's others."""
+        """Return the turn (place in the queue) of a new training, after others of the account."""
         return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
 
     def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:
@@ -290,15 +298,18 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._queues.send(TRAIN_PAID if job.is_paid else TRAIN_FREE, job, delay_seconds)
 
     def return_to_queue(self, model: Model, served_seconds: float) -> None:
-        """Put an unfinished training into the queue again, with a new turn."""
+        """Put an unfinished training at a new place in the queue."""
         turn = self.turn(model.account_id, is_paid=model.is_paid)
         self._leases.return_to_queue(model, turn, served_seconds)
         self.announce(TrainJob.of(model))
 
     def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
-        """Pause a training, and send its parts to other workers; return False if another owns it.
+        """Pause a training, and send its parts to other workers.
 
-        A paused training counts as running. It keeps its turn, so it resumes first.
+        A paused training counts as running. It keeps its place in the queue, so it resumes first.
+
+        Returns:
+            False if another worker owns the training.
         """
         # Paused before its parts are announced, so that the worker of the last part can wake it.
         if not self._leases.return_to_queue(model, model.turn, served_seconds, PARTS_SECONDS):
@@ -354,9 +365,9 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         return self._lanes_up_to(job.is_paid)
 
     def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
-        """Return the running and the first waiting trainings in each lane that a worker serves.
+        """Return the running and the first waiting trainings, by queue that a worker serves.
 
-        A worker for paid plans serves only the paid lane. Other workers serve both, paid first.
+        A worker for paid plans serves only the paid queue. Other workers serve both, paid first.
         """
         running = self._models.running()
         return [

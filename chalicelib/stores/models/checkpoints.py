@@ -24,7 +24,7 @@ class RunStart:
     counts: dict[int, tuple[LabelCounts, ...]]
     """Label counts by dataset id."""
     corrections: dict[int, int] = field(default_factory=dict)
-    """Fence of the last correction by dataset id; empty for runs of old service versions."""
+    """Fence token of the last correction, by dataset id; empty for runs of old service versions."""
 
     def of(self, dataset: Dataset) -> Dataset:
         """Return the dataset with the counts that it had when the run began."""
@@ -33,8 +33,8 @@ class RunStart:
     def of_unguarded(self, dataset: Dataset) -> Dataset:
         """Return a dataset as it was when the run began, or as it is now if corrected since.
 
-        This is for a dataset without a guard entry: chunks that a correction replaced may have
-        been deleted.
+        Used for a dataset without a guard entry. Without such an entry, chunks that were replaced
+        by a correction may have been deleted.
         """
         same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
         return self.of(dataset) if same else dataset

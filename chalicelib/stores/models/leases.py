@@ -1,7 +1,7 @@
 """Leases of training runs, and the writes of the workers that hold them.
 
-Every write requires that run and fence have not changed. So a worker that stalled for longer than
-its lease cannot publish anything after another worker has acquired the run.
+Every write requires that the row has the same run and fence token as before. So a worker that
+stalled for longer than its lease cannot publish anything after another worker has acquired the run.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class ModelLeases:
         """Change how long a paused run waits for its parts; return False if it is not paused.
 
         Args:
-            model: the run, with the fence of the worker that paused it.
+            model: the run, with the fence token of the worker that paused it.
             seconds: time from now in which no worker may resume the run; 0 ends the pause.
             progress: progress of the run; ignored if it would decrease.
         """

@@ -1,4 +1,4 @@
-"""Rows of models: reads them, and makes the changes of state that requests cause."""
+"""Reads the rows of models, and writes the changes of state that requests cause."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class ModelStore:
         return {QUEUED: waiting, RUNNING: ModelRow.open_index.count(RUNNING)}
 
     def queued(self, is_paid: bool) -> list[Model]:
-        """Return the first trainings that have not started, in order of their turns."""
+        """Return the first waiting trainings of a queue, in the order in which they start."""
         rows = ModelRow.open_index.query(open_key(QUEUED, is_paid), limit=FRONT)
         return [load_model(row) for row in rows]
 

@@ -39,17 +39,17 @@ _ROW = "waiting#trainings"
 
 @dataclass(frozen=True)
 class _Lane:
-    """The marks (acceptance times of some trainings) of one lane of the queue, paid or free."""
+    """The marks (acceptance times of some trainings) of one queue, paid or free."""
 
     total: int
     marks: Sequence[int]
     """Acceptance times of the first and of every n-th training, ascending."""
     ranks: Sequence[int]
-    """Number of trainings accepted before each mark."""
+    """For each mark, the number of trainings that were accepted before it."""
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
-        """Choose the marks (acceptance times to store) of a lane: the first, then every n-th."""
+        """Choose the marks (acceptance times to store) of a queue: the first, then every n-th."""
         spacing = max(_SPACING, -(-len(moments) // _MOST_MARKS))
         marks = sorted(set(moments[::spacing]))
         return cls(len(moments), marks, [bisect_left(moments, mark) for mark in marks])
@@ -118,7 +118,7 @@ class QueuePlaces:
         return bool(lanes)
 
     def _known(self) -> Mapping[str, _Lane]:
-        """Return the stored acceptance times by queue; none if they are too old."""
+        """Return the stored acceptance times by queue; an empty mapping if they are too old."""
         try:
             row = CounterRow.get(_ROW)
         except CounterRow.DoesNotExist:
@@ -133,18 +133,18 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _at_least(lane: _Lane | None, until: int | None) -> int:
-    """Return a lower bound of how many trainings in a lane were accepted before `until` (ms)."""
+    """Return a lower bound of the number of trainings in a queue accepted before `until` (ms)."""
     if lane is None:
         return 0
     return lane.total if until is None else lane.nearest(until)[1]
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Return how many trainings in a lane were accepted before a time.
+    """Return how many trainings in a queue (lane) were accepted before a time.
 
     Args:
-        lane: the acceptance times stored for the lane; None if none are stored.
-        key: the lane's partition in the index.
+        lane: the acceptance times stored for the queue; None if none are stored.
+        key: the queue's partition in the index.
         until: the time, in milliseconds since 1970; None to count all trainings.
     """
     if lane is None:
@@ -157,11 +157,11 @@ def _place(lane: _Lane | None, key: str, until: int | None) -> int:
 
 
 def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
-    """Count the trainings in several lanes, up to `most`.
+    """Count the trainings in several queues (lanes), up to `most`.
 
     Args:
-        lanes: index partition of each lane, and the time before which a counted training was
-            accepted; None to count all trainings.
+        lanes: the partition of each queue in the index, and a time. Only trainings accepted before
+            this time are counted; None counts all trainings.
         most: stop at this number.
     """
     count = 0

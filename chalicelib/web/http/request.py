@@ -48,7 +48,7 @@ class ApiRequest:
     parameters: Mapping[str, str]
     """Values of the path variables, URL-decoded once."""
     query: Mapping[str, str]
-    """Query parameters. If one is repeated, its last value counts."""
+    """Query parameters. If a parameter is repeated, its last value counts."""
     headers: Mapping[str, str]
     """Header values by name in lower case."""
     body: object

@@ -95,7 +95,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return fields with whole numbers parsed, and with values to refuse replaced by a marker."""
+    """Return the fields with whole numbers parsed. A marker replaces each value to refuse."""
     read = dict(values)
     for name, kind in _checked_fields(form).items():
         sent = values.get(name)

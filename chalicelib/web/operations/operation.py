@@ -110,8 +110,8 @@ class Operation:
     recover: Callable[[Call, KeyedCall], object | None] | None = None
     """Returns a record of what an earlier attempt with the same idempotency key did.
 
-    It is called if the earlier attempt stored no answer. If it returns None or raises NotFound, or
-    without this function, the work is repeated.
+    It is called if the earlier attempt stored no answer. The work is repeated if it returns None or
+    raises NotFound, or if the operation has no such function.
     """
     takes_data: bool = False
     """Whether the call adds or corrects data. It is refused while changes cannot be saved."""

@@ -107,7 +107,7 @@ def _ranked(
 def _ranked_cells(
     line: BatchLine, placing: Placing, best: Probability | Detection | None
 ) -> tuple[object, ...]:
-    """Return the cells that a line of a ranking has in CSV."""
+    """Return the CSV cells of one line of a ranking."""
     # Text and label are columns of an upload, so a corrected ranking can be uploaded.
     return (
         placing.rank,

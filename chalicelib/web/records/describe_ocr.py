@@ -222,10 +222,11 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
 
 
 def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
-    """Return the record of the row, or of the column, that contains a cell.
+    """Return the record of the row that contains a cell, or of the column.
 
-    The record has the row number `index` and the row's entity in `entities`, which comes from the
-    row's header. A cell that is itself such a header (of the kind `header`) gets no entity.
+    The record has the number `index` of the row or column, and its entity in `entities`, which
+    comes from its header. For a cell that is itself such a header (of the kind `header`), the
+    record has no entity.
     """
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)
