@@ -1,9 +1,9 @@
 """Arithmetic whose results do not depend on threads or on the type of processor.
 
 A sum of products that is exact does not depend on the order of its terms. So features, weights and
-residuals are rounded to grids that are coarse enough for every matrix product to be exact in a
-float64. Exponential and logarithm use only + - x /, which IEEE 754 defines exactly. For large sets
-of examples, plain float32 is used instead.
+residuals are rounded to multiples of fixed steps. The steps are coarse enough for every matrix
+product to be exact in float64. Exponential and logarithm use only + - x /, which IEEE 754 defines
+exactly. For large sets of examples, plain float32 is used instead.
 """
 
 from __future__ import annotations
@@ -120,7 +120,10 @@ class GridArithmetic:
 
 
 def arithmetic_for(examples: int, threads: int = 1) -> Arithmetic:
-    """Return grid arithmetic for up to EXACT_EXAMPLES examples, otherwise plain float32."""
+    """Return `GridArithmetic` for up to EXACT_EXAMPLES examples, and `PlainArithmetic` for more.
+
+    `GridArithmetic` makes sums independent of threads. `PlainArithmetic` is plain float32.
+    """
     return GridArithmetic(threads) if examples <= EXACT_EXAMPLES else PlainArithmetic(threads)
 
 

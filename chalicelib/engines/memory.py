@@ -21,7 +21,7 @@ _IDLE_BYTES = 64 * 2**20
 
 
 def bound_memory() -> None:
-    """Let threads share two heaps; return freed blocks to the system at once only above 24 MB."""
+    """Let threads share two heaps. Freed blocks above 24 MB are returned to the system at once."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, _HEAPS)

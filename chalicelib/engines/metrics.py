@@ -121,7 +121,7 @@ def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATIO
 
 
 def wilson_interval(hits: int, total: int) -> Interval:
-    """Return the 95 % interval of a fraction, given hits and trials; 0 to 1 without trials.
+    """Return the 95 % interval of a fraction, given hits and trials; for no trials, 0 to 1.
 
     Source: Wilson 1927, score interval.
     """

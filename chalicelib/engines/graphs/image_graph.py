@@ -107,7 +107,7 @@ def _looks(header: Mapping[str, Any]) -> Sequence[tuple[float, int]]:
 
 
 def _pixels(graph: JoinedGraph, side: int, share: float = 1.0) -> str:
-    """Add an input for images of one size; return the name of its pixels: uint8, channels last."""
+    """Add an input for images of one size; return the name of a uint8 tensor, channels last."""
     part = "the whole image" if share == 1 else f"the middle {share:g} of width and height"
     meaning = f"{part} as RGB, whole numbers from 0 to 255"
     port = Port(f"pixels_{side}", "float32", ("images", _CHANNELS, side, side), meaning)

@@ -164,7 +164,7 @@ class TextHead:
         return graph.add("Add", alone, graph.add("Mul", bonus, weight))
 
     def _likely_only(self, nearness: str, alone: str) -> str:
-        """Add nodes that set the cosines of labels with low logits (`alone`) to ABSENT."""
+        """Add nodes that set a label's cosine to ABSENT if its logit in `alone` is low."""
         graph = self._graph
         best = graph.largest(alone, COMPARED_LABELS, axis=1)
         least = graph.add("ReduceMin", best, graph.integers(1))

@@ -33,9 +33,9 @@ class Ink:
     """The ink of one line."""
 
     top: float
-    """Position of the first row with ink, across the line."""
+    """Position of the first pixel row with ink, as a fraction of the height of the line's box."""
     bottom: float
-    """Position after the last row with ink, across the line."""
+    """Position after the last pixel row with ink, as a fraction of the height of the line's box."""
     spans: tuple[tuple[float, float], ...]
     """Beginning and end of each run of columns with ink, along the line, in order."""
     ratio: float
@@ -129,7 +129,7 @@ def _turned_part(pixels: Pixels, quad: Quad) -> Pixels:
 
 
 def _ink_mask(grey: Doubles) -> Bools | None:
-    """Return which pixels are ink, whether darker or lighter than the paper; None without ink."""
+    """Return a mask of the ink, darker or lighter than the paper; None if there is no ink."""
     if grey.max() - grey.min() < _LEAST_CONTRAST:
         return None
     dark = grey < _threshold(grey)

@@ -232,7 +232,7 @@ def _is_upside_down(
 
 
 def _mean_probability(lines: Sequence[TextLine | None]) -> float:
-    """Return the mean probability of all characters; 1 without lines, 0 for lines without text."""
+    """Return the mean probability of all characters: 1 for no lines, 0 if all lines are empty."""
     read = [line for line in lines if line is not None]
     weight = sum(len(line.text) for line in read)
     if not weight:

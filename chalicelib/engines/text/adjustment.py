@@ -82,7 +82,7 @@ def adjust(
         truth: index of each text's label, int, shape (texts,). -1 means that the text has no label;
             an index equal to the number of labels means that it is out of the domain.
         rate: fraction of in-domain texts to reject; None keeps the threshold.
-        sent: number of texts at the beginning that are a random sample of users' texts; None: all.
+        sent: the first `sent` texts are a random sample of users' texts; None if all are.
     """
     labels = len(trained.labels)
     is_labelled = (truth >= 0) & (truth < labels)
@@ -132,7 +132,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
     Args:
         tempered: logits divided by the temperature, float32, shape (texts, labels).
         truth: label index of each text.
-        counted: number of texts at the beginning in which label frequencies are counted.
+        counted: label frequencies are counted in the first `counted` texts.
 
     Returns:
         A factor for the temperature, and an offset for the logits of each label.

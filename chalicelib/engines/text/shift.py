@@ -136,8 +136,8 @@ def _for_users(
         found: signals of withheld texts, by heads trained without these and similar texts.
         reference: two arrays of scaled signals, float64: of the examples, out of fold, shape
             (texts, 3); and of the background texts, shape (m, 3).
-        rates: two fractions: of the in-domain texts that may be rejected; and of the texts of
-            withheld labels that the rejector rejects now, but may accept afterwards.
+        rates: two fractions: how many in-domain texts may be rejected; and, of the texts of
+            withheld labels that the rejector rejects now, how many may be accepted afterwards.
         rows: which of the withheld texts to use, bool.
     """
     is_known = rows & ~found.is_foreign

@@ -67,7 +67,8 @@ class TextVectors:
     reason: str = ""
     """Reason for choosing the profile of encoders, for the model card."""
     of_unlabelled: Callable[[str], Singles] | None = None
-    """Returns the vectors of texts without labels by encoder name; None if there are none."""
+    """Returns, given the name of an encoder, the vectors of the unlabelled texts; None without any.
+    """
     uses_names: bool = False
     """Whether the model is trained from the names of its labels, because most have few examples."""
 

@@ -115,7 +115,7 @@ class VisionOptions:
     has_named_epochs: bool = field(default=True, kw_only=True)
     """Whether the caller set the number of epochs; then each epoch is one pass over the images."""
     learning_rate: float
-    """Learning rate of the request; 0.001 stands for the best rate of the engine."""
+    """Learning rate of the request. The engine multiplies its best rate by this value / 0.001."""
     split_ratio: float = 0.9
     """Fraction of the images to train on; 1 holds nothing out (only in benchmarks)."""
     augment: bool = False

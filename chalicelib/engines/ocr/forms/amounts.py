@@ -86,7 +86,7 @@ def _with_point(text: str) -> str:
 
 
 def _with_cents(lines: Sequence[TextLine]) -> Iterator[TextLine]:
-    """Yield the lines of a page; cents that are a line of their own are joined to their dollars."""
+    """Yield the lines of a page, with cents on a separate line joined to their dollars."""
     cents = [line for line in lines if _TWO_DIGITS.fullmatch(line.text)]
     cents = cents if len(cents) <= settings.MOST_ALIKE else []
     found = {id(line): own for line in lines if (own := _own_cents(line, cents)) is not None}

@@ -118,7 +118,7 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
     weights: dict[str, float]
     """Weight of each of `INPUTS`."""
     empty: dict[Emptiness, float]
-    """Of the keys of each kind whose value was not found: the fraction that has none, 0 to 1."""
+    """By kind of key: if no value was found, the probability that the key has none, 0 to 1."""
 
 
 @cache

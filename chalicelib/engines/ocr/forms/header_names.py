@@ -134,7 +134,7 @@ def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[st
 
 
 def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
-    """Return, by table name in the template, the sum of the scores of its matched headers."""
+    """Return, for each table name in the template, the sum of the scores of its matched headers."""
     votes: dict[str, float] = {}
     for match in matches:
         if match and match.header.table_name:
@@ -199,7 +199,7 @@ def _cell_entity(
     columns: Mapping[int, _Match | None],
     rows: Mapping[int, _Match | None],
 ) -> str | None:
-    """Return the template's entity for a cell, from its column or row header; None without one."""
+    """Return the template's entity for a cell, from its column or row header; None if missing."""
     along: Sequence[_Match | None]
     if cell.kind == COLUMN_HEADER:
         along = [headers.find(cell.text), columns.get(cell.column)]

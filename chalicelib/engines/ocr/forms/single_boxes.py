@@ -70,7 +70,7 @@ class _Row:
     """Height of a digit, in pixels."""
 
     def cell(self, place: int, width: float) -> Rect:
-        """Return the middle part of the box at `place`; `width` is its fraction of the box."""
+        """Return the middle part of the box at `place`, with the fraction `width` of its width."""
         x = self.begin + place * self.pitch
         y = self.middle + self.slope * (x - self.begin)
         half = width * self.pitch / 2
@@ -171,7 +171,7 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
 
 
 def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
-    """Return the position of each digit's box, the first box's middle, and the box distance.
+    """Return the index of each digit's box, the first box's middle, and the distance of the boxes.
 
     None if the digits are not at equal distances.
     """

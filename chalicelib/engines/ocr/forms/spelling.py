@@ -77,7 +77,7 @@ def least_ratio(folded: str, legibility: float = 1.0) -> float:
     percentage of wrong letters; the first EXACT_KEY_CHARACTERS letters are not counted as wrong.
 
     Args:
-        folded: the folded key.
+        folded: the normalised key.
         legibility: probability that a letter of the text was read correctly, 0 to 1.
     """
     if len(folded) <= settings.EXACT_KEY_CHARACTERS:
@@ -89,7 +89,7 @@ def least_ratio(folded: str, legibility: float = 1.0) -> float:
 
 
 def similarity(first: str, second: str) -> float:
-    """Return how similar a key and a read text are, both folded, 0 to 1; 0 below `least_ratio`."""
+    """Return how similar a normalised key and text are, 0 to 1; 0 if below `least_ratio`."""
     if not first or not second:
         return 0.0
     return fuzz.ratio(first, second, score_cutoff=least_ratio(first)) / 100.0

@@ -375,7 +375,7 @@ def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list
 
 
 def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piece]] | None:
-    """Split a band into left and right, at a gutter between columns of text; None without one."""
+    """Split a band into left and right at a gutter between columns; None if there is no gutter."""
     gutters = _free(pieces, _GUTTER * height)[1:-1]
     for gutter in sorted(gutters, key=lambda each: each[0] - each[1])[:_TRIED]:
         sides = _sides(pieces, gutter)

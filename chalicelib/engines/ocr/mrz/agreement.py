@@ -23,7 +23,8 @@ def is_same_number(printed: str, number: str) -> bool:
 def is_same_name(printed: str, name: str, *, is_cut: bool) -> bool:
     """Return whether a printed name equals the zone's name.
 
-    The zone replaces accented letters by basic ones. If `is_cut`, it may lack the name's end.
+    The zone replaces accented letters by basic ones. If `is_cut`, the zone may lack the end of the
+    name.
     """
     whole, part = _untranscribed(printed), _untranscribed(name)
     return bool(whole) and (whole == part or (is_cut and whole.startswith(part)))

@@ -41,7 +41,7 @@ class ZoneField:
 
 
 def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
-    """Return the fields of a zone by name (NUMBER, SURNAME and others), without empty ones."""
+    """Return the fields of a zone that are not empty, by name (NUMBER, SURNAME and others)."""
     elements = decision.format.elements
     names = {NUMBER, NATIONALITY, BIRTH, EXPIRY, SEX, KIND, ISSUER}
     found = {name: _field(decision, elements[name].places) for name in names}

@@ -79,12 +79,12 @@ def _area(
 
 
 def _ends_before(extents: dict[int, Span], lane: int, start: float) -> Iterable[float]:
-    """Yield where the text of each column left of `lane` ends, if that is left of `start`."""
+    """Yield the right edge of each column left of `lane` whose text ends before `start`."""
     return (end for other, (_, end) in extents.items() if other < lane and end < start)
 
 
 def _starts_behind(extents: dict[int, Span], lane: int, end: float) -> Iterable[float]:
-    """Yield where the text of each column right of `lane` begins, if that is right of `end`."""
+    """Yield the left edge of each column right of `lane` whose text begins after `end`."""
     return (start for other, (start, _) in extents.items() if other > lane and start > end)
 
 

@@ -93,7 +93,7 @@ def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
 def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
     """Return the index of the slot that a piece overlaps most, otherwise of the nearest slot.
 
-    Also return whether the piece overlaps it.
+    Also return whether the piece overlaps this slot.
 
     Vertical distance counts more than horizontal, because lines are longer than high.
     """

@@ -57,10 +57,10 @@ def find_tables(
     check: CancelCheck,
     weigh: Weigh = likelihood,
 ) -> tuple[Table, ...]:
-    """Find the tables of a page from top to bottom; none without pixels or text.
+    """Find the tables of a page, from top to bottom.
 
     Args:
-        page: page as read, with pixels; the result has its coordinates.
+        page: page as read, with pixels. Without pixels or without text, no tables are found.
         engine: engine that reads cells with ink but no text.
         structure: network that proposes rows and columns; None if it is not installed.
         check: called between steps; may raise an error to stop.
@@ -300,7 +300,7 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the mean probability of lines, weighted by length; without lines, the structure's."""
+    """Return the mean probability of lines, weighted by length; if there are none, the grid's."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability

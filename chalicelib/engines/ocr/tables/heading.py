@@ -30,7 +30,7 @@ def is_numeric(text: str) -> bool:
 
 
 def kinds(filled: FilledGrid) -> tuple[str, ...]:
-    """Return the kind of each slot: columnHeader, rowHeader or normal."""
+    """Return the kind of each cell: columnHeader, rowHeader or normal."""
     slots = filled.grid.slots
     texts = [text_of(lines) for lines in filled.texts]
     head = _head_rows(slots, texts)

@@ -130,7 +130,7 @@ def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
 
 
 def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split row i into `depths[i]` rows; `numbers` maps a line's id() to its row among them."""
+    """Split row i into `depths[i]` rows; `numbers[id(line)]` says into which one a line goes."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):

@@ -54,7 +54,7 @@ class Rulings:
 def darkest_channel(pixels: Pixels) -> Pixels:
     """Return each pixel's smallest channel, uint8, shape (height, width).
 
-    Coloured hairlines are dark in it. The input is RGB, uint8, shape (height, width, 3).
+    In this channel, coloured hairlines are dark. The input is RGB, uint8, shape (height, width, 3).
     """
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
@@ -150,7 +150,7 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
 
 
 def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, Runs]:
-    """Join runs of a pixel row at most `gap` pixels apart; return their rows, starts and ends."""
+    """Join runs at most `gap` pixels apart in a pixel row; return their rows, starts and ends."""
     if not len(row):
         return row, starts, ends
     apart = (row[1:] != row[:-1]) | (starts[1:] - ends[:-1] > gap)

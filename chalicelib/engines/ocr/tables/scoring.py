@@ -153,14 +153,17 @@ def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
-    """Return how often, 0 to 1, a gap inside a table row is nearly as large as one between rows."""
+    """Return how often a gap inside a table row is nearly as large as a gap between rows.
+
+    The result is a fraction of all pairs of such gaps, 0 to 1.
+    """
     ordered = sorted(between)
     nearer = sum(bisect_right(ordered, white / settings.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))
 
 
 def _tightness(between: Sequence[float], usual: float) -> float:
-    """Return by how much gaps are narrower than the usual gap, as a mean fraction."""
+    """Return the mean fraction by which gaps are narrower than the usual gap."""
     shares = [1 - max(0.0, white) / max(1.0, usual) for white in between]
     return fmean([max(0.0, share) for share in shares] or [0.0])
 

@@ -1,7 +1,7 @@
 """Stores the directions of training texts, to find those nearest to a new text.
 
 A direction is a feature vector minus a centre, scaled to length 1. All numbers are rounded to the
-grid of `GridArithmetic`. Products are then exact, whatever the number of threads and the BLAS
+steps of `GridArithmetic`. Products are then exact, whatever the number of threads and the BLAS
 kernel.
 """
 
@@ -58,7 +58,7 @@ def smallest_integers(steps: Array) -> Integers:
 
 
 def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
-    """Choose the training texts to store; if not all fit, the same number for each label.
+    """Choose the training texts to store. If not all fit, each label gets the same number.
 
     Args:
         labels: label indexes, int, shape (rows,).

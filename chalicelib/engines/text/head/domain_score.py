@@ -57,7 +57,7 @@ class DomainScale:
     """
 
     def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:
-        """Standardise the signals.
+        """Standardise the three signals from which a text's domain score is computed.
 
         Args:
             support: logit of each predicted label divided by the temperature, float64, shape

@@ -48,7 +48,10 @@ class SplitEvaluator:
     """Result of `Domain.evidence`, by `id()` of the batch, float64, shape (examples, 2)."""
     nearness_weight: float = 0.0
     nearness: Mapping[int, Singles] = field(default_factory=dict)
-    """Cosine to the nearest text of each label, by `id()` of the batch, (examples, labels)."""
+    """Cosine of each example to the nearest text of each label, shape (examples, labels).
+
+    The key is the `id()` of the batch.
+    """
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Return the metrics of a head."""

@@ -41,7 +41,8 @@ class Layout:
     labels: Ints
     """Label indexes, int, shape (rows,)."""
     order: Ints
-    """Index of the example in each row, int, shape (examples,); rows of label names have none."""
+    """Index of the example in each row, int, shape (examples,). Rows of label names are left out.
+    """
     ranges: tuple[RowRange, ...]
     """Ranges of rows that together cover the whole matrix."""
 
@@ -112,9 +113,9 @@ class HeldOutFolds:
     is_trained: Bools
     """Which examples of the folds are in the training part of the split, bool, shape (n,)."""
     may_choose: Bools
-    """Which examples of the folds may be used to choose settings, bool, shape (n,).
+    """Whether each example of the folds may be used to choose settings, bool, shape (n,).
 
-    Only those of the training part may; if there are none, all may.
+    True for those of the training part. If there are none, true for all.
     """
 
 

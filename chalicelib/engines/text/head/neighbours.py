@@ -162,7 +162,8 @@ def likely_labels(logits: Floats) -> Ints:
 def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
     """Return logits with the weighted cosine to the nearest texts added.
 
-    Labels with low logits all get the smallest cosine of the labels with high logits.
+    The cosine is used only for labels with high logits. For each of the other labels, the smallest
+    of these cosines is added.
 
     Args:
         logits: logits of the head, float, shape (texts, labels).
@@ -179,7 +180,7 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
 
 
 def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) -> NearestTexts:
-    """Store training texts for comparison; if not all fit, the same number for each label.
+    """Store training texts for comparison. If not all fit, each label gets the same number.
 
     Args:
         parts: examples with scaled features.

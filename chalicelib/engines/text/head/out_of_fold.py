@@ -52,12 +52,13 @@ class CrossValidation:
 def calibrate(
     folds: HeldOutFolds, choice: PenaltyChoice, nearest: WeightedScores | None
 ) -> CrossValidation:
-    """Fit the temperatures to the out-of-fold logits; return them with the chosen settings.
+    """Fit the temperatures to the out-of-fold logits; return temperatures, logits and settings.
 
     Args:
         folds: the held-out examples.
         choice: the chosen penalty, and the logits of the heads.
-        nearest: logits with the nearest texts; None if these are not used.
+        nearest: logits to which the cosines to the nearest texts were added; None if these cosines
+            are not used.
     """
     scores = choice.scores if nearest is None else nearest.scores
     logits = np.concatenate([part.held for part in scores])

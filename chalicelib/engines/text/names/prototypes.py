@@ -104,9 +104,9 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 def _examples_worth(length: float, within: float, between: float) -> float:
     """Return how many examples a name is worth, clipped to limits.
 
-    The number is `length` times `within` divided by `between`. `length` is the length of the
-    labels' means, relative to the names. `within` is the variance of examples of one label.
-    `between` is the variance of the means around the names.
+    The number is `length` times `within` divided by `between`. `length` compares the mean vectors
+    of labels with the vectors of their names. `within` is the variance of the examples of one
+    label. `between` is the variance of the mean vectors around the vectors of the names.
     """
     found = length * max(within, _SMALLEST) / max(between, _SMALLEST)
     return min(max(found, _LEAST_EXAMPLES), _MOST_EXAMPLES)

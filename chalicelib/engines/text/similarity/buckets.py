@@ -24,11 +24,11 @@ _CHUNK_ROWS = 4_096
 
 
 def buckets(features: Floats, rows: Ints) -> Iterator[Ints]:
-    """Yield buckets of 2 to 256 rows, int, shape (m,); a row is in several buckets.
+    """Yield buckets of 2 to 256 row indexes, int, shape (m,). A row can be in several buckets.
 
     Args:
-        features: float, shape (all rows, dims). If rounded to a grid, the buckets are the same on
-            every processor.
+        features: float, shape (all rows, dims). Rounded features give the same buckets on every
+            processor.
         rows: indexes of the rows to search, int, shape (n,).
     """
     generator = np.random.default_rng(0)

@@ -72,7 +72,7 @@ class _Forest:
         self._parents[high] = low
 
     def numbers(self) -> Ints:
-        """Return the lowest index in the group of each example, int, shape (examples,)."""
+        """Return, for each example, the lowest index in its group, int, shape (examples,)."""
         return np.array([self.root(row) for row in range(len(self._parents))], np.int64)
 
 

@@ -35,7 +35,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
     """Find the pairs of key and text unit that are similar enough for a closer comparison.
 
     Args:
-        keys: folded keys of two letters or more.
+        keys: normalised keys of two letters or more.
         units: text units of one page; units of a single segment come first.
         limit: maximum number of pairs; pairs that share the most letters are returned.
 
@@ -130,7 +130,7 @@ def _shares(pairs: Sequence[npt.NDArray[np.intp]], presence: Pixels) -> Singles:
 
 
 def _pairs(text: str) -> npt.NDArray[np.intp]:
-    """Return the distinct pairs of neighbouring letters of a folded text as numbers."""
+    """Return the distinct pairs of neighbouring letters of a normalised text as numbers."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     codes = np.where(points < len(_CODES), _CODES[np.minimum(points, len(_CODES) - 1)], _RARE)
     return np.unique(codes[:-1] * _LETTERS + codes[1:])
@@ -267,7 +267,7 @@ def _search_long(
 
 
 def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
-    """Yield the ranges of words in a unit that match a key, with the similarity."""
+    """Yield first and last word, and similarity, of each part of a unit that matches a key."""
     spans = [(0, len(unit.words) - 1)]
     for _ in range(settings.KEY_REPEATS):
         if not spans:

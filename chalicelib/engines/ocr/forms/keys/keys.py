@@ -208,7 +208,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
 
 
 def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
-    """Return a factor for the text left of a key: highest for no text, numbers or other fields."""
+    """Return a factor for the text left of a key: highest if empty, numbers or other fields."""
     stripped = before.strip()
     if is_next and _NUMBER_AT_END.search(before):
         return 1.0
@@ -235,7 +235,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
-    """Return a factor for the text right of a key: highest for no text, a colon or a remark."""
+    """Return a factor for the text right of a key: highest if it is empty, a colon or a remark."""
     if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
         return 1.0
     if has_stop and is_instruction(after.lstrip()):

@@ -27,11 +27,11 @@ class Unit:
     """Probability that the worst line of the unit was read correctly, 0 to 1."""
 
     def word_at(self, place: int) -> int:
-        """Return the index of the word that contains the character at an index of `folded`."""
+        """Return the index of the word that contains the character `folded[place]`."""
         return bisect_right(self.begins, place) - 1
 
     def text_between(self, first: int, last: int) -> str:
-        """Return the folded text from one word to another, both included."""
+        """Return the normalised text from one word to another, both included."""
         end = self.begins[last] + len(self.words[last][1].folded)
         return self.folded[self.begins[first] : end]
 
@@ -52,7 +52,7 @@ def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
 
 
 def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]], legibility: float) -> Unit:
-    """Make a unit of some segments."""
+    """Join the words of consecutive segments to one unit, in which keys are searched."""
     every = tuple((place, word) for place, number in enumerate(chain) for word in words[number])
     begins, length = [], 0
     for _, word in every:

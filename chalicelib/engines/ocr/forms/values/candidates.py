@@ -277,7 +277,7 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.fragment]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the value after a line number: `number` is its second copy on a tax form's line.
+        """Yield the value after `number`, the second copy of a line number on a tax form.
 
         If several rows of text are near, the one on the baseline of the number is used.
         """

@@ -67,7 +67,7 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
 
 
 def _kinship(keys: Sequence[FoundKey]) -> Doubles:
-    """Return how much a key's vote counts for another key, float64, shape (keys, keys).
+    """Return how much a key's vote on directions counts for another key, float64, (keys, keys).
 
     A vote counts more for a key in the same line. It counts less if only one of the keys has a
     colon. In different lines, it does not count if only one of the keys is a number.
@@ -142,7 +142,7 @@ def find_values(
     numbered: NumberedLines,
     columns: StatementColumns,
 ) -> dict[int, Value]:
-    """Return a value for each key of a page, by index in `keys`; without text if none was found."""
+    """Return a value for each key of a page, by index in `keys`. A missing value has no text."""
     neighbourhood = Neighbourhood(keys, unmatched, rulings, numbered, columns)
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)

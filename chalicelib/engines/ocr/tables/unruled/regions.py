@@ -112,7 +112,7 @@ class Growing:
         return settings.LATER_ROW_TIMES * median(self.whites) + 2
 
     def _rest(self, row: Sequence[TextLine]) -> list[Span]:
-        """Return the parts of the gutters that a further row would leave free."""
+        """Return the parts of the gutters that stay free of text if this row is added."""
         return narrowed(self.gutters, row, settings.CELL_GAP_HEIGHTS * self.text_height)
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:

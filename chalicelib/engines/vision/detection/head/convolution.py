@@ -23,7 +23,7 @@ NEIGHBOURS = 9
 
 @dataclass(frozen=True)
 class PaddedGrid:
-    """The positions of the cells of a square map in its buffer."""
+    """The positions of a square feature map's cells in a padded buffer."""
 
     cells: int
     """Number of rows of the square map, equal to its number of columns."""
@@ -56,11 +56,13 @@ class PaddedGrid:
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """Return a view with the value of one neighbour at each position, (positions, channels).
+        """Return a view of the buffer: at each position, the value of one neighbour of its cell.
+
+        The shape is (positions, channels).
 
         Args:
             buffer: buffer of a map.
-            neighbour: number of the neighbour in the 3 x 3 cells around a cell, 0 to 8, row by row.
+            neighbour: which of the 3 x 3 cells around a cell, row by row, 0 to 8.
         """
         down, right = divmod(neighbour, 3)
         first = self.margin + (down - 1) * (self.cells + 1) + right - 1

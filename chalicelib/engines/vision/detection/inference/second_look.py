@@ -34,7 +34,7 @@ _MOST_BOXES = 300
 
 
 def distinct(candidates: Candidates) -> Candidates:
-    """Remove boxes that overlap a better box, of any label; return the others, best first."""
+    """Remove boxes that overlap a better box of any label; return the others, the best first."""
     best = candidates.scores.max(axis=1, initial=0.0)
     # Across labels, because a crop is described once, whatever its label.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
@@ -62,7 +62,7 @@ class SecondLook:
 
         Args:
             candidates: result of `distinct`.
-            rows: features of the first candidates, float32, shape (crops, 1280).
+            rows: features of the crops of the first boxes, float32, shape (crops, 1280).
         """
         if not len(rows):
             return candidates
@@ -81,7 +81,7 @@ def second_look(
     """Classify crops of the boxes; return the best candidate of each object with new scores.
 
     Args:
-        candidates: candidates of the head.
+        candidates: boxes found by the detection heads, with a score for each label.
         head: head that classifies crops.
         backbones: the frozen networks.
         open_picture: decodes the image, given the minimum length of its shorter side. Called only

@@ -144,7 +144,7 @@ def suspect_examples(
     Args:
         pictures: images whose boxes users can correct.
         names: labels of the training.
-        suspicions: boxes that the model contradicts, of these and other images.
+        suspicions: boxes whose labels the model contradicts, in these and in other images.
     """
     boxes = {known.example_id: (known, each) for each in pictures for known in each.boxes}
     found = []

@@ -114,7 +114,7 @@ class Trials:
 
     @property
     def proposals_value(self) -> float | None:
-        """Mean average precision of proposals on all folds; None without proposals or folds."""
+        """Mean average precision of proposals on all folds; None if there are none or no folds."""
         return self._value(self._proposed)
 
     @property
