@@ -135,7 +135,7 @@ def _on_pictures(page: Page, engine: TextEngine, check: CancelCheck) -> list[Tex
 
 
 def _shifted(line: TextLine, across: float, down: float) -> TextLine:
-    """Convert a line from coordinates of a part of the raster to those of the whole raster."""
+    """Convert a line's coordinates in a part of the raster to coordinates in the whole raster."""
     box = line.box
     moved = Rect(box.min_x + across, box.min_y + down, box.max_x + across, box.max_y + down)
     first, second, third, fourth = ((x + across, y + down) for x, y in line.corners)

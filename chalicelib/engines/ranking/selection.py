@@ -37,7 +37,7 @@ class Pick:
     at: int
     """Index of the sample."""
     score: float
-    """Fraction of all expected errors that this label corrects and no earlier label does."""
+    """Fraction of all expected errors that this label corrects and that earlier labels do not."""
     reason: str
     """Criterion by which the sample ranks highest: `uncertain`, `unlike` or `representative`."""
 

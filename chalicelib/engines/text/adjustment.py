@@ -59,9 +59,9 @@ class Adjustment:
     temperature_factor: float
     """New temperature divided by the former one; 1 without labelled texts."""
     rejected_before: Interval | None = None
-    """Fraction of in-domain texts rejected by the old threshold; None if it stays in use."""
+    """Fraction of in-domain texts rejected by the old threshold; None if it was not changed."""
     rejected_after: Interval | None = None
-    """Fraction of in-domain texts rejected by the new threshold; None if the old one stays."""
+    """Fraction of in-domain texts rejected by the new threshold; None if it was not changed."""
 
 
 class _Mixture(NamedTuple):

@@ -108,7 +108,7 @@ class PpOcr:
 
 
 def _readable(reading: RecognisedText) -> RecognisedText:
-    """Return the recognised text; replaced by an empty text if its probability is too low."""
+    """Return the recognised text, or an empty text if the probability is too low."""
     return reading if reading.probability >= _LEAST_PROBABILITY else NOTHING
 
 

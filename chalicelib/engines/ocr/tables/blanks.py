@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def read_blanks(
     filled: FilledGrid, pixels: Pixels, text_height: float, engine: TextEngine, check: CancelCheck
 ) -> FilledGrid:
-    """Read the slots of a table that contain ink but no text.
+    """Read the cells of a table that contain ink but no text.
 
     The pixels are RGB, uint8, shape (height, width, 3), with ruled lines erased; `text_height` is
     the usual height of a line in pixels. The engine calls `check`, which may raise an error.
@@ -66,7 +66,7 @@ def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
 def _area(
     slot: Slot, rows: dict[int, Span], columns: dict[int, Span], text_height: float
 ) -> Rect | None:
-    """Return where a slot without text may contain text; None if its row or column is empty."""
+    """Return where a cell without text may contain text; None if its row or column is empty."""
     tall = [rows[row] for row in slot.rows if row in rows]
     wide = [columns[column] for column in slot.columns if column in columns]
     if not tall or not wide:

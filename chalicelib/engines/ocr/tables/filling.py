@@ -1,4 +1,4 @@
-"""Assigns text to the slots of a table's grid, orders it, and joins wrapped rows."""
+"""Assigns text to the cells of a table, orders it, and joins wrapped rows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
-    """Assign each piece of text to the slot that it overlaps most.
+    """Assign each piece of text to the cell that it overlaps most.
 
-    A piece that overlaps no slot is assigned to the nearest one, because a network predicts slots
+    A piece that overlaps no cell is assigned to the nearest one, because a network predicts cells
     that can be slightly wrong.
     """
     if not grid.slots or not pieces:
@@ -31,9 +31,9 @@ def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
-    """Assign pieces to slots, so that all pieces of a text row are in the same table row.
+    """Assign pieces to cells, so that all pieces of a text row are in the same table row.
 
-    In long tables, the predicted slots can be off by a row. So all pieces of a text row go to the
+    In long tables, the predicted cells can be off by a row. So all pieces of a text row go to the
     table row to which most of them belong.
     """
     if not grid.slots or not pieces:
@@ -58,7 +58,7 @@ def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
-    """Put each piece into a slot; `numbers` has the index of the slot for each piece."""
+    """Put each piece into a cell; `numbers` has the index of the cell for each piece."""
     texts: list[list[TextLine]] = [[] for _ in grid.slots]
     for piece, number in zip(pieces, numbers, strict=True):
         texts[number].append(piece)
@@ -66,7 +66,7 @@ def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int])
 
 
 def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
-    """Return, for each piece, the index of the slot that it overlaps most, or of the nearest."""
+    """Return, for each piece, the index of the cell that it overlaps most, or the nearest cell."""
     slots = np.array(
         [(s.box.min_x, s.box.min_y, s.box.max_x, s.box.max_y) for s in grid.slots], np.float64
     )
@@ -82,7 +82,7 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
 
 
 def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
-    """Return the index of a piece's slot; slots at the height of the piece are preferred."""
+    """Return the index of a piece's cell; cells at the height of the piece are preferred."""
     if near is not None:
         number, is_over = _best(slots[near], piece)
         if is_over:
@@ -91,9 +91,9 @@ def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
 
 
 def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
-    """Return the index of the slot that a piece overlaps most, otherwise of the nearest slot.
+    """Return the index of the cell that a piece overlaps most, otherwise of the nearest cell.
 
-    Also return whether the piece overlaps this slot.
+    Also return whether the piece overlaps this cell.
 
     Vertical distance counts more than horizontal, because lines are longer than high.
     """
@@ -109,7 +109,7 @@ def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
 
 
 def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
-    """Return the lines of one slot in reading order."""
+    """Return the lines of one cell in reading order."""
     return tuple(piece for row in group_rows(lines) for piece in row)
 
 
@@ -135,10 +135,10 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
 
 
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
-    """Renumber the rows of a table, and merge the slots that then have the same rows and columns.
+    """Renumber the rows of a table, and merge the cells that then have the same rows and columns.
 
     `numbers` has the new number of each row; joined rows have the same number. The table is
-    returned unchanged if slots would overlap in the new one.
+    returned unchanged if cells would overlap in the new one.
     """
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):

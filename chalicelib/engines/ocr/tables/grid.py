@@ -1,4 +1,4 @@
-"""A table during analysis: the slots of its cells, and the text assigned to them.
+"""A table during analysis: its cells (`Slot` objects), and the text assigned to them.
 
 Rows and columns are counted from 0 here, and from 1 in results. Coordinates are pixels of the
 raster.
@@ -17,37 +17,37 @@ class Slot:
     """The area of a cell, over one or more rows and columns."""
 
     row: int
-    """First row of the slot, from 0."""
+    """First row of the cell, from 0."""
     column: int
-    """First column of the slot, from 0."""
+    """First column of the cell, from 0."""
     box: Rect
-    """Box of the slot. In a table that the network predicted, the box of the slot's text."""
+    """Box of the cell. In a table that the network predicted, the box of the cell's text."""
     row_span: int = 1
     """Number of rows."""
     column_span: int = 1
     """Number of columns."""
     is_head: bool = False
-    """Whether the network marks the slot as part of the header."""
+    """Whether the network marks the cell as part of the header."""
 
     @property
     def rows(self) -> range:
-        """Range of the slot's rows."""
+        """Range of the cell's rows."""
         return range(self.row, self.row + self.row_span)
 
     @property
     def columns(self) -> range:
-        """Range of the slot's columns."""
+        """Range of the cell's columns."""
         return range(self.column, self.column + self.column_span)
 
 
 @dataclass(frozen=True, slots=True)
 class TableGrid:
-    """The slots of one table."""
+    """The cells of one table."""
 
     box: Rect
     """Box of the table."""
     slots: tuple[Slot, ...]
-    """Slots, row by row. No two cover the same row and column."""
+    """Cells, row by row. No two cover the same row and column."""
     probability: float = 1.0
     """Probability that the structure is right, 0 to 1."""
 
@@ -64,28 +64,28 @@ class TableGrid:
 
 @dataclass(frozen=True, slots=True)
 class FilledGrid:
-    """The slots of a table and the lines of text in them."""
+    """The cells of a table and the lines of text in them."""
 
     grid: TableGrid
-    """Slots of the table, without text."""
+    """Cells of the table, without text."""
     texts: tuple[tuple[TextLine, ...], ...] = field(default=())
-    """Lines of each slot, in reading order."""
+    """Lines of each cell, in reading order."""
 
     def lines(self) -> Iterable[TextLine]:
-        """Return all lines, slot by slot."""
+        """Return all lines, cell by cell."""
         return (line for lines in self.texts for line in lines)
 
     @property
     def filled(self) -> int:
-        """Number of slots with text."""
+        """Number of cells with text."""
         return sum(1 for lines in self.texts if lines)
 
 
 def text_of(lines: Sequence[TextLine]) -> str:
-    """Return the text of a slot: its lines, joined."""
+    """Return the text of a cell: its lines, joined."""
     return " ".join(line.text for line in lines)
 
 
 def in_order(slots: Iterable[Slot]) -> tuple[Slot, ...]:
-    """Sort slots row by row."""
+    """Sort cells row by row."""
     return tuple(sorted(slots, key=lambda slot: (slot.row, slot.column)))

@@ -65,7 +65,7 @@ def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
 
 
 def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> bool:
-    """Return whether a row has several slots, and a text that spans several columns."""
+    """Return whether a row has several cells, and a text that spans several columns."""
     own = [n for n, slot in enumerate(slots) if slot.row == row]
     return len(own) > 1 and any(slots[n].column_span > 1 and texts[n] for n in own)
 

@@ -198,7 +198,7 @@ def _share_numbers(owner: Ints, under: Bools, at_right: Bools) -> None:
 
 
 def _slots(owner: Ints, edges_x: Sequence[float], edges_y: Sequence[float]) -> Iterator[Slot]:
-    """Yield the joined cells as slots."""
+    """Yield the joined cells as `Slot` objects."""
     rows, columns = np.indices(owner.shape)
     numbers, inverse = np.unique(owner.ravel(), return_inverse=True)
     first = np.full((2, len(numbers)), owner.size)

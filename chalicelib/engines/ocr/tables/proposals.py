@@ -68,7 +68,7 @@ def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
 
 
 def split_rows(filled: FilledGrid, least: int) -> FilledGrid:
-    """Split each table row in which at least `least` slots contain several rows of text."""
+    """Split each table row in which at least `least` cells contain several rows of text."""
     slots, texts = filled.grid.slots, filled.texts
     numbers: dict[int, int] = {}
     depths = [1] * filled.grid.row_count

@@ -153,10 +153,7 @@ def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
-    """Return how often a gap inside a table row is nearly as large as a gap between rows.
-
-    The result is a fraction of all pairs of such gaps, 0 to 1.
-    """
+    """Return how often a gap inside a table row is nearly as large as one between rows, 0 to 1."""
     ordered = sorted(between)
     nearer = sum(bisect_right(ordered, white / settings.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))

@@ -124,7 +124,7 @@ def _row_evidence(filled: FilledGrid) -> int:
 
 
 def _filled_share(filled: FilledGrid) -> float:
-    """Return the fraction of slots with text; empty rows and columns are ignored."""
+    """Return the fraction of cells with text; empty rows and columns are ignored."""
     rows: set[int] = set()
     columns: set[int] = set()
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):

@@ -57,9 +57,9 @@ class StructureModel:
         self._tokens = tuple(tokens)
 
     def grid(self, pixels: Pixels, origin: tuple[float, float] = (0.0, 0.0)) -> TableGrid:
-        """Return the predicted slots of the table in an image; none if the network finds no table.
+        """Return the predicted cells of the table in an image; no cells if no table is found.
 
-        Each slot is the area of a cell's text, in coordinates of the page. `pixels` has only the
+        A cell's box is the area of its text, in coordinates of the page. `pixels` has only the
         table, RGB, uint8, shape (height, width, 3); `origin` is its left and top on the page.
         """
         names = [output.name for output in self._session.get_outputs()]
@@ -133,7 +133,7 @@ def _on_page(place: Singles, box: Rect) -> Rect:
 
 
 def _place(opened: Sequence[_Opened]) -> Iterator[Slot]:
-    """Yield the slot of each cell; columns under a cell that spans rows are skipped, as in HTML."""
+    """Yield the area of each cell; columns under a cell that spans rows are skipped, as in HTML."""
     taken: set[tuple[int, int]] = set()
     rows = 1 + max((cell.row for cell in opened), default=-1)
     column, row = 0, -1

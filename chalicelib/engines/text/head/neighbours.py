@@ -51,7 +51,7 @@ ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Stored training texts of each label, and the weight of the cosine to them in the logits."""
+    """Stored training texts of each label, and the weight of their cosines in the logits."""
 
     anchors: Integers
     """Directions of training texts in units of 1/512, shape (anchors, dims), sorted by label."""
@@ -99,7 +99,7 @@ class NearestTexts:
 
 
 class WeightedScores(NamedTuple):
-    """The chosen weight, and the logits of every fold that result from it."""
+    """The chosen weight, and the resulting logits of every fold."""
 
     weight: float
     scores: list[FoldScores]

@@ -43,7 +43,7 @@ class FoldScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PenaltyChoice:
-    """The chosen penalty, and the logits of every fold that result from it."""
+    """The chosen penalty, and the resulting logits of every fold."""
 
     penalty_inverse: float
     """The chosen inverse penalty C."""

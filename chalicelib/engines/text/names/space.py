@@ -111,7 +111,7 @@ def fit_space(
 
 
 def _text_mean(encoder: str, texts: Sequence[Blocks], background: Blocks) -> Doubles:
-    """Return the mean vector of texts; if they are few, it is moved towards the background."""
+    """Return the mean vector of texts; for few texts, it is moved towards the background."""
     given = np.concatenate([blocks[encoder] for blocks in texts]).astype(np.float64)
     total, count = np.add.reduce(given, axis=0), float(len(given))
     if background:

@@ -118,7 +118,7 @@ class BackbonePool:
         return is_here or self._source.offers(name)
 
     def folder(self, name: str) -> Path:
-        """Return the folder of a backbone, which also has its facts and label names."""
+        """Return the folder with the files of a backbone: network, facts and label names."""
         self._source.ensure(name)
         return self._directory / name
 

@@ -95,7 +95,7 @@ class DuplicateFinder:
             self._join(int(left[one]), int(right[other]), cosine)
 
     def groups(self) -> Ints:
-        """Return the group of each image, int, shape (images,): the lowest index in its group."""
+        """Return, for each image, the lowest index in its group, int, shape (images,)."""
         return np.array([self._root(place) for place in range(len(self._parents))], np.int64)
 
     def pairs(self) -> Pairs:

@@ -64,7 +64,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
 
 
 def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
-    """Group units by their number of segments.
+    """Group units (texts to search) by their number of segments.
 
     Returns:
         For each group, the indexes of the units, and of each unit's segments, shape (units,
@@ -81,7 +81,7 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 
 
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
-    """Return the fraction of each key's letter pairs that a unit contains, shape (keys, units).
+    """Return the fraction of each key's letter pairs in each unit (searched text), (keys, units).
 
     The fractions of a unit's segments, shape (keys, segments), are added. A unit of several
     segments gets 0 if one of them contributes nothing, or contains the whole key by itself.
@@ -99,7 +99,7 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest fractions, each with the index of its key and the index of its unit.
+    """Return the largest fractions, each with the index of its key and of its unit (searched text).
 
     Args:
         shares: fractions of a block of keys, shape (keys, units).
@@ -309,7 +309,7 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
 
 
 def _covers(unit: Unit, first: int, last: int) -> bool:
-    """Return whether a match begins in the first segment of a unit and ends in the last segment."""
+    """Return whether a match begins in the first segment of a joined text and ends in the last."""
     return unit.words[first][0] == 0 and unit.words[last][0] == len(unit.segments) - 1
 
 

@@ -1,4 +1,4 @@
-"""Combines lines below one another into text units, in which keys are searched."""
+"""Combines lines below one another into text units; each unit is searched for keys as one text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Unit:
     begins: tuple[int, ...]
     """Index in `folded` at which each word begins."""
     legibility: float
-    """Probability that the worst line of the unit was read correctly, 0 to 1."""
+    """Probability that the worst line of the unit's text was read correctly, 0 to 1."""
 
     def word_at(self, place: int) -> int:
         """Return the index of the word that contains the character `folded[place]`."""
@@ -37,7 +37,7 @@ class Unit:
 
 
 def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
-    """Return a unit for each segment with text, then units of several lines."""
+    """Return the texts to search: each segment with text, then several lines joined to one text."""
     words = [tokens(segment.text) for segment in segments]
     inked = [number for number, each in enumerate(words) if each]
     below = _neighbours_below(segments, inked)

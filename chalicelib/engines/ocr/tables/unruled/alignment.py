@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def aligned_grid(pieces: Sequence[TextLine], separators: Sequence[float] = ()) -> TableGrid:
-    """Return the slots of a table from the alignment of its text."""
+    """Return the cells of a table from the alignment of its text."""
     rows = group_rows(pieces)
     columns = _columns(rows)
     owners = [
@@ -42,7 +42,7 @@ def placed_grid(
     numbers: Sequence[int],
     columns: Sequence[Span],
 ) -> TableGrid:
-    """Return the slots of text whose table rows and columns are known.
+    """Return the cells of pieces of text whose table rows and columns are known.
 
     `owners` has the first and last column of each piece of each row, `numbers` the table row of
     each row of text, and `columns` the horizontal interval of each column.
@@ -158,7 +158,7 @@ def _continues(
 
 
 def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) -> None:
-    """Add a slot for columns `first` to `last` to `slots`, merged with the slots it overlaps."""
+    """Add a cell for columns `first` to `last` to `slots`, merged with cells that it overlaps."""
     touching = [
         slot for slot in slots.values() if slot.column <= last and slot.columns.stop > first
     ]
@@ -180,7 +180,7 @@ def _bands(rows: Sequence[Sequence[TextLine]], numbers: Sequence[int]) -> list[S
 
 
 def _empty(slots: Sequence[Slot], bands: Sequence[Span], columns: Sequence[Span]) -> list[Slot]:
-    """Return a slot for each cell without text."""
+    """Return a `Slot` for each cell without text."""
     taken = {(slot.row, column) for slot in slots for column in slot.columns}
     return [
         Slot(row, column, Rect(left, top, right, bottom))
