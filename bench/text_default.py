@@ -25,6 +25,7 @@ from chalicelib.engines.text.encoding.profiles import (
     ProfileRequest,
     climb,
     find_ladder,
+    needs_proof,
     required_decrease,
 )
 
@@ -71,7 +72,9 @@ def chosen_profile(embedder: Embedder, name: str, language: str) -> Profile:
         )
         examples = embedder.examples(data, name)
         worth = required_decrease(step, present)
-        return benefit.measure_benefit(examples, present.encoders, step.encoders, worth)
+        return benefit.measure_benefit(
+            examples, present.encoders, step.encoders, worth, needs_proof=needs_proof(present)
+        )
 
     return climb(ladder, texts, language, compare)
 

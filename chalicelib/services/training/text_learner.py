@@ -29,6 +29,7 @@ from chalicelib.engines.text.encoding.profiles import (
     ProfileRequest,
     climb,
     find_ladder,
+    needs_proof,
     profile_of_names,
     required_decrease,
     spread_texts,
@@ -330,6 +331,7 @@ class TextLearner:
             present.encoders,
             step.encoders,
             required_decrease(step, present),
+            needs_proof=needs_proof(present),
         )
 
     def _finish_parts(
