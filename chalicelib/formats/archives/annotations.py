@@ -215,8 +215,7 @@ class Annotations:
 def check_limits(name: str, boxes: int, labels: int) -> None:
     """Raise InvalidUpload if an annotation file has too many boxes or labels.
 
-    The limits are the maximum number of boxes of a dataset, and ten times its maximum number of
-    labels.
+    A file may have as many boxes as a dataset, and ten times as many labels.
     """
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(

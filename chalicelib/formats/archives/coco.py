@@ -82,7 +82,7 @@ class _Picture(NamedTuple):
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any JSON object. Decoding a list of these only checks that the elements are objects."""
+    """Any JSON object. In a list of these, decoding checks only the type of the elements."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)

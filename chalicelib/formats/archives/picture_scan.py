@@ -80,7 +80,7 @@ class ImageRules:
     known: Mapping[str, AbstractSet[bytes]] = field(default_factory=dict)
     """Digests of the dataset's examples (`Example.digest`) by label."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Present name of each renamed label, by its former name."""
+    """Current name of each renamed label, by its former name."""
     pictures: AbstractSet[bytes] = frozenset()
     """Digests of the image files of a detection dataset; empty for other types."""
     examples: int = 0

@@ -139,7 +139,7 @@ def _texts(files: BoxFiles) -> Iterator[ZipMember]:
 
 
 def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
-    """Return the index of the image that is named like a text file, or why there is none."""
+    """Return the index of the image for a text file of boxes, or why there is none."""
     path = without_suffix(member.path)
     return files.stems.find_first((swapped_folder(path, "labels", "images"), path))
 

@@ -165,7 +165,7 @@ class ZipArchive:
 
     @property
     def name_guess(self) -> NameGuess:
-        """Return the guess of the names' code page; its sample is empty if no guess was needed."""
+        """Return the guess of the names' code page; `sample` is empty if no guess was needed."""
         return self._directory.guess
 
     def members(self) -> Iterator[ZipMember]:

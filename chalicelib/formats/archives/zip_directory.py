@@ -44,7 +44,7 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFA
     Args:
         raw: The name as stored.
         extra: The extra fields of the entry.
-        is_utf8: Flag bit 11.
+        is_utf8: Whether flag bit 11 says that the name is UTF-8.
         encoding: Code page of names that are not UTF-8.
 
     Returns:
@@ -178,7 +178,7 @@ class Directory:
     name_encoding: str = DEFAULT
     """Code page of the names that are not UTF-8."""
     guess: NameGuess = NO_GUESS
-    """The guess that set `name_encoding`; its sample is empty if no guess was needed."""
+    """The guess that set `name_encoding`; `guess.sample` is empty if no guess was needed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Describes the inputs and outputs of an exported graph in its README."""
+"""Writes the section of a README about the inputs and outputs of an exported graph."""
 
 from __future__ import annotations
 

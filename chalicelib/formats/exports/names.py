@@ -15,7 +15,7 @@ _DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
 
 
 def as_step(name: str) -> str:
-    """Convert a name to a file or folder name that is valid in archives; unchanged if it is valid.
+    """Convert a name to a valid file or folder name; a valid name is returned unchanged.
 
     Args:
         name: Name of a label or file as stored; not empty.

@@ -1,4 +1,4 @@
-"""Frames between the child process that reads a PDF and its parent, each with a deadline.
+"""Exchanges frames (messages) with the child process that reads a PDF, until a deadline.
 
 A frame is an unsigned 32-bit length (big-endian) and that many bytes. The parent does not trust the
 child, so it checks lengths before it allocates memory.

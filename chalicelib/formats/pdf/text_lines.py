@@ -71,7 +71,7 @@ class Line(NamedTuple):
     places: tuple[float, ...]
     """Centre of each character along the line, 0 to 1; descending in right-to-left text."""
     bold: bool = False
-    """Whether nearly all of its letters are bold."""
+    """Whether nearly all letters of the line are bold."""
 
 
 class _Unit(NamedTuple):

@@ -31,7 +31,7 @@ _MEASURED_SIDE = 320
 
 
 class _Pass(NamedTuple):
-    """One pass of an interlaced image: position of its first pixel, and distance of its pixels."""
+    """One pass of an interlaced image: position of the first pixel, and distance between pixels."""
 
     left: int
     top: int

@@ -22,7 +22,7 @@ from chalicelib.formats.pictures.rules import (
 
 
 def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size of an image by its header. The pixels are not checked.
+    """Return the type and the displayed size of an image from its header; ignore its pixels.
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
@@ -34,7 +34,7 @@ def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
 
 
 def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size of an image, and check that it is complete.
+    """Check that an image is complete, and return its type and displayed size.
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
@@ -92,7 +92,7 @@ def _decode(file: PngFile | JpegFile, least_side: int | None) -> Picture:
 
 
 def measure_large_picture(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size like `picture_facts`, but allow 200,000,000 pixels."""
+    """Read type and displayed size like `picture_facts`, but allow 200,000,000 pixels."""
     return _facts(_open(data, max_bytes, MAX_LARGE_PIXELS))
 
 

@@ -38,7 +38,7 @@ class BatchColumns:
 
     delimiter: str
     texts_at: tuple[int, ...]
-    """Positions of the text columns, from 0. Several texts are joined by an empty line."""
+    """Positions of the text columns, from 0. Texts of several columns get an empty line between."""
     id_at: int | None
     first_row: int
     """Number, from 1, of the first record that is a line of the batch."""
@@ -229,7 +229,7 @@ def _warn(found: BatchColumns, names: Sequence[str]) -> UploadWarning:
 
 
 def warn_of_member(name: str) -> UploadWarning:
-    """Return the warning that a JSON member was guessed to have the texts, because of its name."""
+    """Return the warning that the texts were taken from a JSON member because of its name."""
     return UploadWarning(
         COLUMNS_GUESSED,
         f"The texts were taken from the member '{name[:40]}' by its name. Send 'textColumn' to be "

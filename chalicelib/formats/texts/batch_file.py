@@ -239,7 +239,7 @@ def _json_lines(
 def _find_members(
     first: dict[str, object], options: ReadingOptions, table: InputTable | None
 ) -> list[str]:
-    """Find the members that contain the text in the first JSON object; return their names."""
+    """Return the names of the members of the first JSON object that contain the text."""
     names = [*first]
     wanted = options.text_column or TEXT
     members = [one for one in split_columns(names, wanted) if one in first]

@@ -1,4 +1,4 @@
-"""Guesses the code page of text by how likely its characters are in each one.
+"""Guesses the code page of a text by how likely the characters are in each code page.
 
 The score of a code page is the mean weight of the characters that are not ASCII. Letters that are
 frequent in one of its languages weigh 1, others less. Signs and capital letters inside words, and

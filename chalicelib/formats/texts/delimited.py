@@ -41,7 +41,7 @@ class _TooLong(Exception):
 
 
 class _Lines:
-    """Yields lines to the CSV reader, and can put back those of the current record."""
+    """Yields lines to the CSV reader, and can yield the lines of a record again."""
 
     def __init__(self, stream: TextIO, max_characters: int) -> None:
         self._readline = stream.readline
@@ -72,7 +72,7 @@ class _Lines:
         self._taken_characters = 0
 
     def push_back(self, number: int) -> None:
-        """Put back all lines of this record except the first, so that they are read again."""
+        """Put back the lines of this record, except the first, to be read again."""
         self._reread_characters += self._taken_characters - len(self.taken[0])
         if self._reread_characters > _MAX_REREAD_RECORDS * self.max_characters:
             raise InvalidUpload(

@@ -96,7 +96,7 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
     """Find the only delimiter that splits all rows into the same number of cells, at least three.
 
-    Return None if comma or tab (`old`) fits, too. It does not fit if it makes rows of different
+    Return None if `old` (comma or tab) fits, too. `old` does not fit if it makes rows of different
     widths, splits numbers such as 4,50, or leaves the column names in one cell although the found
     delimiter splits them.
     """
@@ -123,7 +123,7 @@ def _split_wide(table: TextTable, old: Survey, wide: Survey) -> None:
 def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
     """Choose between two delimiters that both split rows into texts and labels; add a warning.
 
-    With the wrong delimiter, the labels contain the right one.
+    If the wrong delimiter splits the rows, the labels contain the right delimiter.
     """
     holding = old.holding(new.delimiter)
     rejects_most = len(old.labels) < old.rows * _HALF

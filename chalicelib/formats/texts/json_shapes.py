@@ -36,11 +36,11 @@ class ObjectShape:
     kind: str = JSON
     """Format of the objects: `json` or `labelStudio`."""
     text_keys: tuple[str, ...] = TEXT_KEYS
-    """Members that may have the text. The first that an object has is used."""
+    """Members that may have the text, highest priority first."""
     label_keys: tuple[str, ...] = LABEL_KEYS
-    """Members that may have the label. The first that an object has is used."""
+    """Members that may have the label, highest priority first."""
     is_guessed: bool = False
-    """Whether the member of the text has an unknown name, and is the only one with texts."""
+    """Whether the text member has an unknown name, and was chosen because only it has texts."""
     joined_keys: tuple[str, ...] = ()
     """Members whose texts are joined, if several are requested; otherwise empty."""
     read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(
@@ -95,7 +95,7 @@ def name_kind(value: object) -> str:
 
 
 def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> ObjectShape:
-    """Choose members by their names. Other documented names are also accepted in later objects."""
+    """Choose members by the names in the first object; also accept documented names later."""
     names = _filled(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
@@ -144,7 +144,7 @@ def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
 
 
 def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool:
-    """Return whether all objects have a text only in this member, and most texts differ.
+    """Return whether only this member has a text in all objects, and most of the texts differ.
 
     All objects are compared, because the first one may lack a text that others have. The values
     must differ, because a source or an author is a text too.

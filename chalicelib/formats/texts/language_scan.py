@@ -62,7 +62,7 @@ class ScanRules:
     known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
     """Digests of the dataset's texts, by label."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Present name of each renamed label, by its former name."""
+    """Current name of each renamed label, by its former name."""
     examples: int = 0
     """Number of examples in the dataset."""
     bytes: int = 0
@@ -112,7 +112,7 @@ def scan(
     Args:
         file: seekable, read from its start.
         rules: the rules of the dataset to which the file is added.
-        begin: Called with the result before the first row is read. So the caller has its counts
+        begin: Called with the result before the first row is read. So the caller has the counts
             even if the scan fails.
         check: Called often; may raise an error to stop.
 
@@ -411,5 +411,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the labels that the dataset lacks and that look like a missing value, such as n/a."""
+    """Return the labels that the dataset does not have yet and that look like n/a."""
     return [label for label in result.new_labels if may_be_missing(label)]

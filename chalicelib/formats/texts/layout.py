@@ -51,7 +51,7 @@ class TextLayout:
     width: int = 2
     """Number of cells in a complete row."""
     joins_cells: bool = False
-    """Whether the extra cells of a wider row are parts of a split text, and are joined to it."""
+    """Whether extra cells of a row are parts of a split text, and are joined to the text."""
     shape: ObjectShape = field(default_factory=ObjectShape)
     """Which members of JSON objects have the text and the label."""
     warnings: tuple[UploadWarning, ...] = field(default=())

@@ -87,7 +87,7 @@ class TextTable:
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Yield up to `most` records after blank ones at the start, except skipped records."""
+        """Yield up to `most` records, without skipped records and blank records at the start."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
             # Blank rows above the header do not show what the other rows are like.
@@ -165,11 +165,11 @@ class TextTable:
         return self._profiled[first]
 
     def find_names(self, names: list[str], options: ReadingOptions) -> list[str]:
-        """Return the cells of the first row, with "" for numbers that are data.
+        """Return the cells of the first row, with "" for data that equals a requested position.
 
-        A class number in the first row, such as 1, must not be taken for a requested position. The
-        row is data if some of its cells are not numbers, and one of its cells occurs again further
-        down in the same column.
+        If the caller requests column 1, a class number 1 in the first row must not be taken for
+        the name of that column. The row is data if some of its cells are not numbers, and one of
+        its cells occurs again further down in the same column.
         """
         columns = (*split_columns(names, options.text_column), options.label_column)
         asked = {column for column in columns if column}

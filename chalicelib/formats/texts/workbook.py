@@ -133,7 +133,7 @@ def convert_sheet(
 
 
 def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, tuple[str, ...]]:
-    """Return the requested sheet, by default the first with cells, and the names of the others."""
+    """Return the requested sheet (by default the first with cells), and the other sheets' names."""
     names = [_sheet_name(workbook, wanted)]
     if not wanted:
         names += [name for name in _shown_sheets(workbook) if name not in names]

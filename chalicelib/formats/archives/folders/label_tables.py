@@ -58,7 +58,7 @@ class _RowFault(ValueError):
 
 @dataclass(frozen=True)
 class LabelTables:
-    """The labels of images according to label tables."""
+    """The labels that the label tables of an archive give to its images."""
 
     names: list[str] = field(default_factory=list)
     """Names of labels in order of first appearance."""

@@ -171,7 +171,7 @@ class FolderLabels:
         return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
 
     def _may_use_table(self, member: ZipMember) -> bool:
-        """Return whether a label table may label an image, because its folder is not a label."""
+        """Return whether a table may label an image: only if the image's folder is not a label."""
         if member.problem or is_companion(member):
             return False
         folder = _path_of(member)

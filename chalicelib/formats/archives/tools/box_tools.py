@@ -55,7 +55,7 @@ class _ToolBox(NamedTuple):
     """Width and height of the image; 0 if unknown."""
     rotation: Any = None
     is_guessed: bool = False
-    """Whether the width and height of the box could be its right and bottom edge instead."""
+    """Whether the last two numbers of `sides` could be the right and bottom edge instead."""
 
 
 class _WrongFormat(ValueError):

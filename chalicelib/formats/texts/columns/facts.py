@@ -34,9 +34,9 @@ class ColumnFacts:
     counts: Counter[int] = field(default_factory=Counter)
     """How often each value occurs, by hash of the value."""
     lists: Counter[int] = field(default_factory=Counter)
-    """How often each value occurs that looks like a list of labels, by hash of the value."""
+    """Counts of those values that look like a list of labels, by hash of the value."""
     parts: Counter[int] = field(default_factory=Counter)
-    """How often each label occurs in the values counted in `lists`, by hash of the label."""
+    """For the lists of labels in `lists`: how often each label occurs, by hash of the label."""
     not_longer: int = 0
     """Number of cells that are not longer than the first row's cell."""
     own_words: set[str] = field(default_factory=set)
@@ -58,7 +58,7 @@ class ColumnFacts:
             self.own_words.difference_update(value.casefold().split())
 
     def _count(self, value: str, times: int = 1) -> None:
-        """Count a value `times` times, and its parts if it is a list of labels."""
+        """Count a value `times` times. If it is a list of labels, count the labels, too."""
         self.counts[hash(value)] += times
         if "|" in value or ";" in value:
             parts = split_labels(value)
@@ -77,7 +77,7 @@ class ColumnFacts:
 
     @property
     def are_names(self) -> bool:
-        """Return whether the values, or the labels in lists of labels, repeat as labels do."""
+        """Return whether values repeat as labels do; in lists of labels, whether the labels do."""
         if self.all_repeat and self.distinct * 2 <= self.rows:
             return True
         names = self.counts - self.lists + self.parts

@@ -305,7 +305,7 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only likely column, else the only other one in `named`, else None."""
+        """Return the only column of `likely`, or else of `named` without `taken`; else None."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 

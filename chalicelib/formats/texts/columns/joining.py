@@ -1,4 +1,4 @@
-"""Decides how to read rows that have more cells than a header of two names.
+"""Decides how to read rows of three or more cells, if the header has two names.
 
 Texts with commas and without quotes are split into several cells. If the rows show which cell is
 the label, the other cells are joined to a text. If unnamed columns follow a column of labels, they
@@ -29,10 +29,10 @@ _SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Decide how to read rows with more cells than a header of two names; return the new layout.
+    """Decide how to read rows of three or more cells, if the header has two names.
 
-    The layout does not change if the header has further empty cells, because these are unnamed
-    columns of a spreadsheet. If most rows have two cells, wider rows are rejected.
+    Returns the new layout. It does not change if the header has further empty cells, because these
+    are unnamed columns of a spreadsheet. If most rows have two cells, wider rows are rejected.
     """
     layout = table.layout
     rows = [(number, cells) for number, cells in islice(table.rows(), _MAX_ROWS)]
@@ -69,7 +69,7 @@ def _warn(layout: TextLayout, code: str, message: str, numbers: list[int]) -> Te
 
 
 def _has_empty_names(table: TextTable) -> bool:
-    """Return whether the header has cells without a name after its names."""
+    """Return whether empty cells follow the names in the header."""
     number = max(table.layout.skipped)
     return table.count_cells(number) > 2
 

@@ -26,7 +26,7 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> int | None:
-    """Return the index of the column that texts predict clearly better than all others, or None.
+    """Return the index of the column whose values the texts predict clearly best, or None.
 
     Args:
         texts: Texts of the table's first rows.
@@ -55,7 +55,9 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better than guessing one half of the rows predicts values of the other half.
+    """Return how well texts predict a column's values, in comparison with guessing.
+
+    A classifier fitted on one half of the rows predicts the other half, and vice versa.
 
     Returns:
         The number of correct predictions minus that of always guessing the most frequent value: as

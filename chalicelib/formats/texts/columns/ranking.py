@@ -143,7 +143,7 @@ class ColumnProfile:
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
-    """Return the statistics of all columns, from the rows below the first row that differ from it.
+    """Return the statistics of all columns. The first row, and rows equal to it, do not count.
 
     Args:
         rows: rows of the table, beginning with the first row.
@@ -259,7 +259,7 @@ def is_code(value: str) -> bool:
 
 
 def are_numbered(*cells: str) -> bool:
-    """Return whether cells are identifiers that differ from their first digit on, as QID1, QID2."""
+    """Return whether cells are identifiers that are equal up to the first digit: QID1, QID2."""
     starts = {re.split(r"\d", cell, maxsplit=1)[0] for cell in cells}
     return len(starts) == 1 and any(map(str.isalpha, starts.pop())) and all(map(is_code, cells))
 

@@ -1,1 +1,1 @@
-"""Exports of other tools: intents with example texts. See beyond.md, section 1."""
+"""Reads exports of other tools: intents with example texts. See beyond.md, section 1."""

@@ -1,4 +1,4 @@
-"""Exports that are one JSON object: Rasa, Snips, LUIS, Azure, Dialogflow, Watson."""
+"""Reads exports that are one JSON object: Rasa, Snips, LUIS, Azure, Dialogflow, Watson."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports that are outlines of headings and list items: Rasa's older Markdown, and LU of LUIS."""
+"""Reads exports of headings and list items: Rasa's older Markdown, and LU of LUIS."""
 
 from __future__ import annotations
 

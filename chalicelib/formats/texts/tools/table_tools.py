@@ -1,4 +1,4 @@
-"""Exports that are tables: Label Studio's CSV, without the columns that the tool adds."""
+"""Reads exports that are tables: Label Studio's CSV, without the columns that the tool adds."""
 
 from __future__ import annotations
 

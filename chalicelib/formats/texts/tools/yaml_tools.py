@@ -1,4 +1,4 @@
-"""Exports in YAML: Rasa and Snips.
+"""Reads exports in YAML: Rasa and Snips.
 
 Documents are built from the events of the parser. So aliases, which can multiply a small file to
 gigabytes, are refused before they are expanded.

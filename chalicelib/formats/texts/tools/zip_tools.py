@@ -1,4 +1,4 @@
-"""Exports that are zip archives: Dialogflow, Azure's custom text classification, Rasa projects."""
+"""Reads zip archives: Dialogflow, Azure's custom text classification, Rasa projects."""
 
 from __future__ import annotations
 
