@@ -373,7 +373,7 @@ def _parser() -> argparse.ArgumentParser:
     either = _either_key(one)
 
     def command(name: str, run: object, text: str, base: argparse.ArgumentParser) -> _Command:
-        """Add one subcommand to the parser, and return its parser."""
+        """Add one subcommand to the parser, and return the subcommand's parser."""
         added = commands.add_parser(name, help=text, description=text, parents=[base])
         added.set_defaults(run=run)
         return added

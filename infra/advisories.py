@@ -19,7 +19,7 @@ CLEAN, ADVISORIES, NOT_ASKED = 0, 1, 3
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a look-up."""
+    """The result of a look-up of vulnerabilities."""
 
     status: int
     """Exit status."""

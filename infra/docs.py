@@ -87,7 +87,7 @@ def _entities() -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    """Yield the table of metrics by their names for Prometheus and CloudWatch."""
+    """Yield the table of metrics, each with its names in Prometheus and CloudWatch."""
     yield "| Prometheus | labels | CloudWatch |"
     yield "|---|---|---|"
     for metric in EXPORTED:

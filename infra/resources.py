@@ -176,7 +176,7 @@ def _create_queue(sqs: Any, queue: QueueResource) -> None:
 
 
 def _create_bucket(s3: Any, settings: Settings) -> None:
-    """Create the bucket; us-east-1 accepts no location."""
+    """Create the bucket. In us-east-1, S3 accepts no location constraint."""
     request: dict[str, Any] = {"Bucket": settings.bucket}
     if settings.region != "us-east-1":
         request["CreateBucketConfiguration"] = {"LocationConstraint": settings.region}

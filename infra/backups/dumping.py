@@ -47,8 +47,8 @@ class Access:
     has_changed: HasChanged = lambda _: True
     """Returns whether a table or the bucket may have changed, given its full name.
 
-    The dump does not read unchanged data again. It calls this for the bucket before and during the
-    pause of writes, and for tables only during the pause.
+    The dump does not read unchanged data again. It calls this function for the bucket before and
+    during the pause of writes, and for tables only during the pause.
     """
     read_pieces: ReadPieces = _scan_pieces
     """Reads the rows of a table."""

@@ -1,6 +1,6 @@
 """Repairs a damaged backup: removes unreadable pieces, and reports the lost data by name.
 
-Lost rows are taken from the previous dump if it has them. Incomplete datasets and models are
+Lost rows are taken from the previous dump if possible. Incomplete datasets and models are
 removed, so that nothing partial is restored. The caller stores a copy of the folder first, because
 removed pieces may still be valuable.
 """
@@ -92,7 +92,7 @@ class _Repair:
         self.lost: list[str] = []
 
     def whole(self) -> Manifest:
-        """Return a manifest of the undamaged data, all of whose pieces exist."""
+        """Return a manifest of the undamaged data. It names only pieces that exist."""
         base = self._base
         manifest = Manifest(base.name, base.created_at)
         for short in base.tables:

@@ -39,7 +39,7 @@ class Owners:
         return True
 
     def own_object(self, key: str) -> bool:
-        """Return whether an object's dataset or model is in the backup; True if it has neither."""
+        """Return whether an object's dataset or model is in the backup; True for other objects."""
         kind, _, rest = key.partition("/")
         return kind not in self._known or rest.partition("/")[0] in self._known[kind]
 
@@ -51,7 +51,7 @@ _PENDING = "DELETION_PENDING"
 
 
 class Deleted:
-    """The deletions of a backup and of the stack that it is restored into."""
+    """The deletion records of a backup and of the stack into which the backup is restored."""
 
     def __init__(self, records: Iterable[Item]) -> None:
         by_key = {(row["account_id"]["S"], row["deletion_id"]["S"]): row for row in records}

@@ -36,7 +36,7 @@ class Restored:
         Args:
             manifest: manifest of the backup.
             saved_rows: returns the saved rows of a table, given its short name.
-            kept: rows of the stack that stay, by the short names in `replay.KEPT`.
+            kept: rows of the stack that a restore does not delete, by table (`replay.KEPT`).
         """
         self._saved_rows = saved_rows
         self._owners = Owners(*(saved_rows(short) for short in (DATASETS, MODELS)))

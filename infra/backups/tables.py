@@ -1,8 +1,7 @@
 """Rows of tables as JSON lines, read and written through DynamoDB's API.
 
-A line is one item in DynamoDB's JSON. The item's key decides which piece (a file of
-the backup) contains it. So a new or deleted row changes one piece only, and the next dump writes
-little.
+A line is one item in DynamoDB's JSON. The key of an item decides in which file of the backup (a
+piece) the item is. So a new or deleted row changes only one piece, and the next dump writes little.
 """
 
 from __future__ import annotations

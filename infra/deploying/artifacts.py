@@ -129,7 +129,7 @@ def templates(folder: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def default_parameters(folder: Path) -> dict[str, str]:
-    """Return the parameters of a package's templates with their defaults."""
+    """Return the default of each parameter in the templates of a package."""
     return {
         name: str(facts.get("Default", ""))
         for template in templates(folder).values()

@@ -192,7 +192,7 @@ def check_limits(
 def _check_memory(parameters: Mapping[str, str], named: Collection[str]) -> None:
     """Refuse more memory than new accounts may use, unless the user set the parameter.
 
-    AWS has no call that returns the limit, which is raised together with the concurrency.
+    AWS has no call that returns this limit. AWS raises it together with the concurrency.
     """
     large = [
         name

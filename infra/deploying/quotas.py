@@ -72,7 +72,7 @@ def check_quotas(templates: Mapping[str, Template], parameters: Mapping[str, str
 def sizes(
     templates: Mapping[str, Template], parameters: Mapping[str, str]
 ) -> Iterator[tuple[Quota, str, int]]:
-    """Yield every quota with each resource that it applies to and the resource's size."""
+    """Yield (quota, resource, size of the resource) for each resource to which a quota applies."""
     for name, template in templates.items():
         filled = {**template, "Resources": _filled(template["Resources"], parameters)}
         for quota in QUOTAS:
@@ -81,7 +81,7 @@ def sizes(
 
 
 def _filled(value: Any, parameters: Mapping[str, str]) -> Any:
-    """Replace references by their values, or by texts of the greatest possible length."""
+    """Replace references by their values; unknown values become texts of maximum length."""
     if isinstance(value, list):
         return [_filled(member, parameters) for member in value]
     if not isinstance(value, Mapping):

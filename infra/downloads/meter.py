@@ -46,7 +46,7 @@ class Meter:
         self._current = present
 
     def receive(self, received: int) -> None:
-        """Note how many bytes of the current file have been received."""
+        """Record how many bytes of the current file have been received."""
         # The rate leaves out bytes of earlier installations, and of a file that is downloaded
         # again.
         self._received += max(received - self._current, 0)

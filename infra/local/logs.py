@@ -48,7 +48,7 @@ class _File(logging.Handler):
                     print(f"log lines are lost: {error}", file=sys.stderr, flush=True)
 
     def _rotate(self, needed: int) -> None:
-        """Open the file; rotate it first if `needed` bytes would exceed its size."""
+        """Open the file; rotate it first if it would get too large with `needed` more bytes."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -1,4 +1,4 @@
-"""Forks the child processes of the supervisor, which never outlive it.
+"""Forks the child processes of the supervisor. A child never outlives the supervisor.
 
 Children are forked after the application has been imported, so they start within milliseconds.
 """
@@ -97,7 +97,7 @@ def _prctl(option: int, value: int | bytes) -> None:
 
 
 def refuse_network() -> None:
-    """Refuse connections of this process and its forks to other machines.
+    """Prevent connections from this process and its forks to other machines.
 
     A connection or a look-up of a name then fails with OSError (ENETUNREACH).
     """

@@ -146,7 +146,7 @@ class SnapshotSaver:
     def _dump_changes(self, or_deleted: bool = False) -> float:
         """Dump the data if it has changed since the last dump; return how many seconds that took.
 
-        With `or_deleted`, also dump if the second-last dump has data that the last one lacks.
+        With `or_deleted`, also dump if the second-last dump has data that is not in the last dump.
         """
         began = time.monotonic()
         try:
@@ -180,7 +180,7 @@ class SnapshotSaver:
         return time.monotonic() - began
 
     def _open_folder(self) -> None:
-        """Open the folder; replace a damaged manifest, because all its data is in memory."""
+        """Open the folder; replace a damaged manifest, because all saved data is in memory."""
         try:
             manifest = self._folder.open_dump()
         except BackupError as error:

@@ -90,7 +90,7 @@ class Supervisor:
         self._was_cut_off = False
 
     def run(self) -> int:
-        """Run the stack and return the exit status: 0, 1 for a failure, 2 for a used port."""
+        """Run the stack and return the exit status: 0, 1 for a failure, 2 if a port is in use."""
         try:
             self._bind()
         except CannotStart as error:
@@ -328,7 +328,7 @@ class Supervisor:
             self._state.remove_stack()
 
     def _saving_failed(self, status: int) -> None:
-        """End with a failure, and leave stack.json, by which the next start notices the failure."""
+        """End with a failure, but keep stack.json, so that the next start notices the failure."""
         self._status, self._has_saved = 1, False
         if os.WIFSIGNALED(status):
             since = f"{self._saving.saved_at.astimezone():%Y-%m-%d %H:%M:%S}"
@@ -337,7 +337,7 @@ class Supervisor:
 
 
 def load(place: str) -> Any:
-    """Import an application given as `module:attribute`, and the modules that children share."""
+    """Import an application given as `module:attribute`, and modules that all children use."""
     for shared in SHARED_MODULES:
         importlib.import_module(shared)
     module, _, attribute = place.partition(":")

@@ -68,7 +68,10 @@ def event_source_mappings(app: Any, settings: Settings) -> list[EventSourceMappi
 def lanes(
     mappings: Sequence[EventSourceMapping], settings: Settings, is_training: bool
 ) -> list[list[EventSourceMapping]]:
-    """Return the lanes of one process; both training queues share one lane."""
+    """Return the queues of each worker thread (lane) of a process.
+
+    Both training queues share one lane.
+    """
     order = [f"{settings.name}-{short}" for short in (TRAIN_PAID, TRAIN_FREE)]
     if is_training:
         training = [source for source in mappings if source.queue in order]
@@ -208,7 +211,7 @@ def run(
     options: Options,
     flush: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run the lanes and schedules until SIGTERM.
+    """Run the worker threads (lanes) and the schedules until SIGTERM.
 
     Args:
         app: the Chalice application.

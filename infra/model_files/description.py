@@ -25,7 +25,7 @@ class ModelDescription:
     folder: str
     """Folder in the model directory."""
     title: str
-    """The name that its authors use."""
+    """The name that the model's authors use."""
     changes: str
     """What the conversion changes in the files, for NOTICE and cards."""
     converter: str = ""

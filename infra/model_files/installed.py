@@ -141,7 +141,7 @@ def _matches_needs(directory: Path, model: ModelDescription, record: Mapping[str
 
 
 def touch_record(directory: Path, model: ModelDescription) -> None:
-    """Record the present times of intact files, so that copied files are not read every time."""
+    """Record the times of intact files, so that later checks of copied files need not read them."""
     record = read_record(directory, model)
     files = _recorded_files(record)
     folder = directory / model.folder

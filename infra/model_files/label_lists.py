@@ -1,4 +1,4 @@
-"""Reads the labels of networks and the subsets of them that prebuilt models use."""
+"""Reads the labels of networks, and the subset of labels that a prebuilt model uses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PLACES = {
 
 
 def _read(name: str) -> Mapping[int, str]:
-    """Read a list of labels, each preceded by its index in a network's output; `#` is a comment."""
+    """Read a file of labels with their indexes in a network's output; `#` starts a comment."""
     lines = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(" ", 1) for line in lines if not line.startswith("#"))
     return MappingProxyType({int(place): label for place, label in pairs})

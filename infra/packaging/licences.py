@@ -89,7 +89,7 @@ def _copy_texts(vendor: Path, info: Path, name: str, notes: Path) -> None:
 
 
 def _texts(vendor: Path, info: Path) -> Iterator[Path]:
-    """Yield the licence texts of a package, including those among its modules."""
+    """Yield the licence texts of a package: in its metadata, and next to its modules."""
     for path in sorted(info.rglob("*")):
         inside = path.relative_to(info)
         is_in_folder = inside.parts[0] in _LICENCE_FOLDERS
@@ -102,7 +102,7 @@ def _texts(vendor: Path, info: Path) -> Iterator[Path]:
 
 
 def _record(info: Path) -> Iterator[str]:
-    """Yield the paths of the files that a package installed among its modules."""
+    """Yield the paths of a package's installed files, without its metadata and commands."""
     record = info / "RECORD"
     lines = record.read_text("utf-8").splitlines() if record.is_file() else []
     for line in lines:
@@ -112,7 +112,7 @@ def _record(info: Path) -> Iterator[str]:
 
 
 def add_own(project: Path, folder: Path) -> None:
-    """Add the licences of the project and of Chalice, because two of Chalice's files ship."""
+    """Add the licences of the project and of Chalice; the package has two files of Chalice."""
     for name in ("LICENSE", "NOTICE"):
         if (project / name).is_file():
             (folder / "presage").mkdir(parents=True, exist_ok=True)

@@ -104,7 +104,7 @@ class ReachableCode:
         return renamed
 
     def _grouped(self) -> list[list[str]]:
-        """Return groups of modules, in import order, with no name twice in a group."""
+        """Return groups of modules in import order. In a group, each name has one meaning."""
         kept = [module for module in self._modules if self._kept[module]]
         done: set[str] = set()
         groups = []
@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Take modules from `waiting` whose imports are written and whose names do not conflict."""
+        """Take modules from `waiting` if their imports are done and their names do not conflict."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:
@@ -143,7 +143,7 @@ class ReachableCode:
         return {source for source, _ in targets if source in self._modules and source != module}
 
     def _names(self, module: str) -> dict[str, tuple[str, str]]:
-        """Return the names of a module at run time, each with the place of its definition."""
+        """Return the names that a module has at run time, each with the module that defines it."""
         kept, found = self._kept[module], self._modules[module]
         own = {
             name: (module, name)
@@ -153,7 +153,7 @@ class ReachableCode:
         return own | {name: self._target(module, name) for name in self._used_imports[module]}
 
     def _target(self, module: str, name: str) -> tuple[str, str]:
-        """Return the module that defines an imported name, and the name there.
+        """Return the module that defines an imported name, and the name in that module.
 
         The second value is "" if the imported name is a whole module.
         """
@@ -328,7 +328,7 @@ def _assigned(statement: ast.Assign | ast.AnnAssign) -> Iterator[str]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each name that an import defines, with its module and the name there."""
+    """Yield each name that an import defines, with the module and the name in that module."""
     for one in node.names:
         if isinstance(node, ast.Import):
             yield one.asname or one.name.split(".")[0], (one.name, "")
@@ -346,7 +346,7 @@ def _without_types(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
-    """Yield those parts of a statement that are evaluated at import, without methods."""
+    """Yield the parts of a statement, except methods of classes and unneeded annotations."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()

@@ -104,7 +104,7 @@ def describe(
         digest: sha256 of the zip, hexadecimal.
         weight: size of the package.
         packages: shipped packages.
-        steps: results of compiling byte code, None if that was skipped, and of stripping.
+        steps: result of compiling byte code (None if it was skipped), and result of stripping.
     """
     byte_code, stripping = steps
     return {

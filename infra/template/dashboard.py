@@ -105,7 +105,7 @@ def _expression(metric: OwnMetric, statistic: str) -> str:
 
 
 def _of_api(metric: str) -> list[object]:
-    """Return a metric of the API, as a graph of the dashboard names it."""
+    """Return a metric of the API in the form that graphs of a dashboard need."""
     return ["AWS/ApiGateway", metric, "ApiName", SETTINGS.name, "Stage", API_STAGE]
 
 

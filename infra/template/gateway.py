@@ -1,7 +1,7 @@
 """The REST API: the gateway's own answers, its limits, its access log, the custom domain.
 
-The gateway's own answers have fixed bodies that repeat nothing of a call. The log has routes, never
-paths, because a path may contain a token.
+The gateway's own answers have fixed bodies, which contain nothing from the request. The log has
+routes, never paths, because a path may contain a token.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def outputs() -> Part:
 
 
 def _answer(status: int | None, message: str, code: str) -> Part:
-    """Return an error response of the gateway; if `status` is None, its status is unchanged."""
+    """Return an error response of the gateway; with `status` None, the usual status is kept."""
     body = json.dumps({"message": message, "code": code})
     # The texts are fixed and the same for all callers. So every page may read them, if any page may
     # call at all.

@@ -1,7 +1,7 @@
 """Combines everything that is merged into Chalice's template of the service's stack.
 
-Chalice merges objects member by member, and replaces other values. So an object of Chalice, such as
-the reference to a queue's ARN, can only be replaced by an object with the same member.
+Chalice merges objects member by member, and replaces other values. Members that Chalice wrote stay,
+so only an object with the same member replaces a reference, such as that to a queue's ARN.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
 
 
 def merge_template() -> Part:
-    """Return the template to merge, with a part for every function."""
+    """Return the template that is merged into Chalice's template."""
     # Each version has the function's deletion policy. The previous version is deleted when it is no
     # longer called.
     functions: Part = {

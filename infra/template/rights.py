@@ -328,7 +328,7 @@ def _statement(resource: str, actions: tuple[str, ...]) -> Part:
 
 
 def _arn(resource: str) -> Part:
-    """Return the ARN of a resource as the rights name it."""
+    """Return the ARN of a resource, given its name in the rights."""
     kind, _, name = resource.partition("/")
     if kind == "table":
         table, _, index = name.partition("/")

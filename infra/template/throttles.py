@@ -136,7 +136,7 @@ def web_acl(api: str) -> Part:
 
 
 def _visible(name: str) -> Part:
-    """Return the settings of a rule's metric, without samples, which contain headers of calls."""
+    """Return a rule's metric settings. Samples are off, because they contain headers of calls."""
     return {
         "CloudWatchMetricsEnabled": True,
         "SampledRequestsEnabled": False,

@@ -1,4 +1,4 @@
-"""Reads the bodies of requests to the emulated AWS, as little as possible before the checks.
+"""Reads the bodies of requests to the emulated AWS; most of a body only after the checks.
 
 Before the signature is checked, only a part of the body is read: a form up to its policy, or at
 most 16 MiB if the request names the stack's access key but no digest. So strangers cannot fill
@@ -23,7 +23,7 @@ class WrongBody(Exception):
 
 
 class Body:
-    """The body of one request, which nothing reads before `fill` or `load`.
+    """The body of one request. Only `fill` and `load` read from the connection.
 
     Args:
         environ: WSGI environment of the request.
@@ -59,7 +59,7 @@ class Body:
         return self._spool.read()
 
     def load(self, environ: dict[str, Any], most: int | None = None) -> None:
-        """Read the whole body, and set it and its length in a WSGI environment.
+        """Read the whole body; put the body and its length into a WSGI environment.
 
         Raises:
             WrongBody: the body is incomplete, or larger than `most` bytes.

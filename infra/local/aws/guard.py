@@ -1,9 +1,9 @@
 """Guards moto with access checks, locks and long polls.
 
 Every request must name this machine as its host, and be signed with the stack's key pair.
-Moto is not thread-safe: eight threads lost 4 of 800 counter updates, and a limit of 100 admitted
-101. So one lock serialises the calls to DynamoDB and SQS, and another lock the calls to S3. A long
-poll waits outside the lock.
+Moto is not thread-safe: eight threads lost 4 of 800 counter updates, and 101 calls passed
+a limit of 100. So one lock serialises the calls to DynamoDB and SQS, and a second lock serialises
+the calls to S3. A long poll waits outside the lock.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def _refuse(refused: Refused, start_response: Respond) -> Iterable[bytes]:
 def _refuse_signed(
     wrong: WrongSignature, environ: dict[str, Any], start_response: Respond
 ) -> Iterable[bytes]:
-    """Refuse a request with an error in the format of its service, which clients can show."""
+    """Refuse a request in the error format of its AWS service, so that clients can show it."""
     if not environ.get("HTTP_X_AMZ_TARGET"):
         return _refuse(Refused(str(wrong), wrong.code), start_response)
     start_response("403 Forbidden", [("Content-Type", "application/x-amz-json-1.0")])

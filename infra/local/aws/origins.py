@@ -71,7 +71,7 @@ class Origins:
 
 
 def with_headers(start_response: Callable[..., Any], more: Headers) -> Callable[..., Any]:
-    """Add headers to an answer; remove moto's headers, with which every web page may read it."""
+    """Add headers to an answer; remove moto's CORS headers, which let every web page read it."""
 
     def respond(status: str, headers: Headers, *rest: Any) -> Any:
         others = [one for one in headers if not one[0].lower().startswith(_CORS_PREFIX)]

@@ -1,7 +1,7 @@
 """Runs long polls of the emulated SQS outside the lock, and notices disconnected clients.
 
-Otherwise the poll of a killed worker would receive the next message and hide it for its visibility
-timeout.
+If the client of a poll is gone, for example a killed worker, the poll ends. Otherwise it would
+receive the next message, and the message would be hidden for its visibility timeout.
 """
 
 from __future__ import annotations

@@ -74,9 +74,9 @@ class S3Access:
         self._keys = keys
 
     def check(self, environ: dict[str, Any]) -> Form | None:
-        """Accept or refuse a request; return the parsed form of an accepted upload, else None.
+        """Accept or refuse a request; return the form if it is an upload, otherwise None.
 
-        The body of a request that is refused is not read, or only as far as its policy.
+        Until the signature is accepted, at most FIELDS_BYTES of the body are read.
 
         Raises:
             Refused: the signature, its time or the form's policy does not allow the request.

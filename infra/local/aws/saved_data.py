@@ -104,7 +104,7 @@ class SavedData:
         return [name for name, table in found.items() if isinstance(table, UnreadTable)]
 
     def pieces(self, name: str) -> bytes:
-        """Return the packed pieces of a table by its full name.
+        """Return the packed pieces of a table, given the full name of the table.
 
         Scanning the table through DynamoDB's API would take many times as long. The caller must
         hold the lock.
@@ -139,7 +139,7 @@ class SavedData:
                 notifications.send_event(ACCOUNT, created, bucket, key)
 
     def _fill(self, key: FakeKey, item: StoredObject) -> FakeKey:
-        """Give an object its bytes; moto moves large ones to a file."""
+        """Write the bytes of an object; moto moves the bytes of a large object to a file."""
         for block in self._folder.blocks(item.sha256):
             key._value_buffer.write(block)
         key.contentsize = item.size

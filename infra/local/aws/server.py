@@ -1,6 +1,6 @@
-"""Serves the emulated AWS of the local stack: moto behind a guard, on 127.0.0.1.
+"""Serves the emulated AWS of the local stack on 127.0.0.1: moto, behind the checks of guard.py.
 
-The server is a separate process. The guard holds the locks around moto.
+The server is a separate process. guard.py also holds the locks around moto.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _IDLE = "Request timed out"  # how http.server begins the line for an idle conne
 
 
 def bound_memory() -> None:
-    """Stop moto from listing its instances, and free the memory of deleted objects at once."""
+    """Keep moto from storing all its instances, and free the memory of deleted objects at once."""
     # Moto keeps every instance for its dashboard and its reset, which are not used here: deleted
     # objects and messages, earlier states of rows, and a copy of every table for each transaction.
     setattr(BaseModel, "__new__", _make)  # noqa: B010 - a method of another package
@@ -58,7 +58,7 @@ def bound_memory() -> None:
 
 
 def _make(model: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
-    """Create an instance that moto does not add to its list."""
+    """Create an instance without adding it to moto's list of all instances."""
     return super(BaseModel, model).__new__(model)
 
 
@@ -75,7 +75,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
     """Whether the client sends the body only after a 100 Continue."""
 
     def handle_expect_100(self) -> bool:
-        """Note that the client waits for a 100 Continue, which a refused request does not get."""
+        """Remember that the client waits for 100 Continue. A refused request does not get it."""
         self.is_awaited = True
         del self.headers["Expect"]
         return True
@@ -157,7 +157,7 @@ def _length_of_head(headers: list[tuple[str, str]]) -> str | None:
 def call(
     application: Any, environ: dict[str, Any]
 ) -> tuple[str, list[tuple[str, str]], bytes | FileStream]:
-    """Call a WSGI application and return its complete answer, or a stream to read it from."""
+    """Call a WSGI application; return status, headers, and the body as bytes or as a stream."""
     started: list[Any] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
@@ -189,7 +189,7 @@ def run(
         front_port: port of the service, whose pages may read presigned objects.
         settings: settings of the stack; the keys that must sign requests are in the environment.
         data: folder of the saved data, which is loaded when the stack asks for it.
-        find_unsaved: returns what could not be saved. Uploads are refused unless this is None.
+        find_unsaved: returns what could not be saved; uploads are refused unless that is None.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     # Moto lists a folder of its package in every request, although the result never changes.

@@ -154,7 +154,7 @@ def _botocore(service: str) -> Any:
 
 
 def _payload(environ: dict[str, Any]) -> str:
-    """Return the digest of the body that is signed."""
+    """Return the digest of the body, which is part of the signed text."""
     if given := _given_digest(environ):
         return given
     # Only S3 names a digest. Without one the body is needed first, so its size is limited.
@@ -163,7 +163,7 @@ def _payload(environ: dict[str, Any]) -> str:
 
 
 def _check_body(environ: dict[str, Any]) -> None:
-    """Read the body of a signed request; raise WrongSignature if it has another digest."""
+    """Read a signed body; raise WrongSignature if its digest is not the signed digest."""
     given = _given_digest(environ)
     if not given:
         return

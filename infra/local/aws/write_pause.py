@@ -50,7 +50,7 @@ class WritePause:
 
     @contextmanager
     def passing(self, token: str | None, written: Iterable[str] = ()) -> Iterator[None]:
-        """Run one call in a `with` block. In a pause, calls without the pause's token wait.
+        """Run one call in a `with` block. During a pause, calls without the pause's token wait.
 
         Args:
             token: token that the call sends; only the process that copies has the pause's token.

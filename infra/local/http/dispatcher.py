@@ -61,7 +61,7 @@ class FairDispatcher(ThreadedTaskDispatcher):
         """The last caller, and the last one before that differs, each with its time."""
 
     def add_task(self, channel: Any) -> None:
-        """Pass a connection's next request to a thread, at once or in its turn."""
+        """Pass a connection's next request to a thread, at once or after the waiting requests."""
         request = channel.requests[0]
         caller = "" if request.error else request.headers.get("AUTHORIZATION", "")
         if caller:

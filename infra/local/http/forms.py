@@ -1,7 +1,7 @@
 """Checks the first fields of a presigned form, before the local server writes its file to disk.
 
-The server passes a form on when it is complete. Without this check, anyone could fill the disk
-with bodies of 2 GB that are refused only at their end.
+The server passes only complete forms to the application. Without this check, anyone could fill the
+disk with bodies of 2 GB that the application refuses only at their end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class FormChecks:
     """Checks forms that are sent to one bucket."""
 
     def __init__(self, path: str, bucket: str, keys: KeyPair) -> None:
-        """Check the forms of a bucket.
+        """Prepare the checks of the forms for one bucket.
 
         Args:
             path: path of the bucket at the front.
@@ -58,7 +58,7 @@ class FormChecks:
         return adjusted
 
     def check(self, request: Any, begun: bytes) -> Error | None:
-        """Return the error for a refused form; None if its policy is signed and allows it.
+        """Return the error for a refused form; None if its signed policy allows the form.
 
         Args:
             request: the request, whose headers have arrived.

@@ -176,7 +176,7 @@ class Front:
         return HEAVY if _HEAVY.fullmatch(called) and not _names_host(request) else None
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
-        """Call the application, or refuse what a gateway refuses."""
+        """Call the application, or return the error that API Gateway would return."""
         page = self._pages.get(request.path)
         if page is not None and request.method in ("GET", "HEAD"):
             return page(request)
@@ -204,7 +204,7 @@ class Front:
         return answer
 
     def _too_large(self, request: HttpRequest, event: dict[str, Any]) -> HttpAnswer | None:
-        """Return the refusal of a request whose event is too large for a function, or None."""
+        """Return the gateway's error if the event is too large for a function; otherwise None."""
         limit = self._limits.event_bytes
         if limit is None or (size := _json_bytes(event)) <= limit:
             return None
@@ -213,7 +213,7 @@ class Front:
         return _refusal(TooLarge(too_large_message(limit, size)))
 
     def _too_large_result(self, result: dict[str, Any]) -> HttpAnswer | None:
-        """Return the gateway's error for a result that a function cannot return, or None."""
+        """Return the gateway's error if a function's result is too large; otherwise None."""
         limit = self._limits.event_bytes
         if limit is None or (size := _json_bytes(result)) <= limit:
             return None
@@ -268,7 +268,10 @@ def _read_request(
 
 
 def _decode_unreserved(encoded: re.Match[str]) -> str:
-    """Decode an octet that need not be encoded, so that equal paths are equal. RFC 3986, 6.2.2."""
+    """Decode an octet that need not be encoded, so that equivalent paths are equal.
+
+    Source: RFC 3986, section 6.2.2.
+    """
     character = chr(int(encoded[1], 16))
     return character if character in _UNRESERVED else encoded[0]
 

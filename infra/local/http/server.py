@@ -194,7 +194,7 @@ class RequestTask(WSGITask):
 
     @property
     def has_body(self) -> bool:
-        """Return whether waitress must treat the answer as one with a body or a known length."""
+        """Return the result of waitress, but False for an answer to HEAD without a length."""
         # Without a length, waitress would send the end marker of a chunked body even to HEAD.
         is_unsized = self.request.command == "HEAD" and self.content_length is None
         return not is_unsized and bool(super().has_body)
@@ -295,7 +295,7 @@ class Channel(HTTPChannel):
         super().handle_close()
 
     def is_busy(self) -> bool:
-        """Return whether a call runs, an answer is partly unsent, or the connection is closing."""
+        """Return whether a call runs, part of an answer is unsent, or the connection is closing."""
         is_closing = self.close_when_flushed or self.will_close
         return bool(self.requests or self.total_outbufs_len or is_closing)
 
@@ -328,7 +328,7 @@ class Server(TcpWSGIServer):
     error_headers: Mapping[str, str] = {}
     """Further headers of answers to requests that do not reach the application."""
     forms: FormChecks | None = None
-    """Checks of presigned forms, if the application passes them to the storage."""
+    """Checks of presigned forms, if the application passes forms to the storage."""
 
     stop_at: float | None = None
     """Monotonic time at which the last calls must end, in seconds; None while the server runs."""

@@ -28,5 +28,5 @@ GAUGE_LABELS = {
 
 
 def labels_of(metric: Metric) -> tuple[str, ...]:
-    """Return the labels of a metric; its dimension `Function` becomes the label `lane`."""
+    """Return the labels of a metric. The dimension `Function` becomes `lane` (worker thread)."""
     return tuple("lane" if name == "Function" else name.lower() for name in metric.dimensions)

@@ -85,7 +85,7 @@ class Telemetry:
 def metrics_pages(
     app: Any, settings: Settings, options: Options, saving: SavingState
 ) -> Mapping[str, Page]:
-    """Return the page of metrics of the public port, if PRESAGE_METRICS_TOKEN is set."""
+    """Return the page of metrics for the public port, if PRESAGE_METRICS_TOKEN is set."""
     token = os.environ.get(PUBLIC_VARIABLE)
     if not token:
         return {}

@@ -1,6 +1,6 @@
 """Sends spans to a collector of OpenTelemetry over OTLP/HTTP.
 
-The SDK reads its address and options from the variables `OTEL_…`.
+The SDK reads the collector's address and other options from the variables `OTEL_…`.
 """
 
 from __future__ import annotations

@@ -51,11 +51,11 @@ class _Value:
 
     name: str
     layout: str
-    """The order of its axes in the published graph."""
+    """The order of the value's axes in the published graph."""
     side: int = 0
     """Number of rows and of columns (they are equal), without the margin."""
     margin: int = 0
-    """Width of the border that the published graph adds here; the next new node adds it."""
+    """Width of the border that the published graph adds. The next new node adds this border."""
 
 
 class _GraphConversion:
@@ -151,7 +151,7 @@ class _GraphConversion:
     def _slide(
         self, node: Node, kind: str, inputs: list[str], value: _Value, kernel: int
     ) -> _Value:
-        """Add a node that slides a square window over a value with its margin."""
+        """Add a node that slides a square window over a value and the margin around the value."""
         self._require(node, node.attributes["padding"]["s"] == _VALID)
         steps = node.integers("strides")
         self._require(node, steps[0] == steps[3] == 1 and steps[1] == steps[2])

@@ -7,7 +7,8 @@ another alphabet. So the last layer keeps three groups of columns, without chang
 
 1. Blank and the documented characters.
 2. Characters that `to_documented` of the domain replaces with one of these: accented letters,
-   full-width forms, look-alikes. After the softmax, their probability is added to its column.
+   full-width forms, look-alikes. After the softmax, their probability is added to the column of
+   the replacement.
 3. All other characters except ideographs. Their probability is dropped, so that the columns sum to
    less than 1 where the page shows a character without a column. Ideographs, nine tenths of the
    classes, get almost no probability from text in these groups and are removed.
@@ -75,7 +76,7 @@ def latin_alphabet() -> list[str]:
 
 
 def choose(classes: list[str]) -> Cut:
-    """Choose the character classes to keep, and the output columns to which each is added.
+    """Choose the character classes to keep, and the output column of each class.
 
     Args:
         classes: the character of each published class; blank first, space last.
@@ -101,7 +102,7 @@ def choose(classes: list[str]) -> Cut:
 
 
 def _latin_folding(names: list[str]) -> Singles:
-    """Return `Cut.latin`, which adds the kept classes to the columns of the `latin` output."""
+    """Return the matrix `Cut.latin` from the kept classes to the columns of output `latin`."""
     columns = {name: place for place, name in enumerate(latin_alphabet())}
     targets = [name if name in (BLANK, SPACE) else to_latin(name) for name in names]
     folding = np.zeros((len(names), len(columns)), np.float32)
@@ -123,10 +124,10 @@ def classes_of(model: onnx.ModelProto) -> list[str]:
 
 
 def cut_recogniser(model: onnx.ModelProto) -> None:
-    """Cut the last layer and add the folding, in place.
+    """Remove classes from the last layer, and add the two outputs, in place.
 
-    The output becomes float32 (n, steps, alphabet): probabilities that sum to at most 1. The second
-    output, `latin`, has the same form.
+    The first output is float32 (n, steps, alphabet): probabilities that sum to at most 1. The
+    second output, `latin`, has the same form for the letters of the Latin set.
 
     Raises:
         BrokenFile: the graph does not end as expected.

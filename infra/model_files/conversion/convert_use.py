@@ -1,7 +1,8 @@
 """Converts the Universal Sentence Encoder (multilingual, CNN) into a graph and a table.
 
 The embedding table is a separate array file of bytes, which processes map and share in memory. The
-graph takes the rows of one text. Functions that add inner nodes return the names of their outputs.
+graph takes the embedding rows of the tokens of one text. Functions that add inner nodes return the
+names of their outputs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Weights = dict[str, npt.NDArray[np.generic]]
 
 
 def _add_window(graph: Graph, rows: str, length: int, left: int) -> str:
-    """Concatenate the rows of the n-gram around every token, with zeros outside the text."""
+    """Concatenate, for every token, the rows of the n tokens around it; zeros outside the text."""
     pads = graph.integers(left, 0, length - 1 - left, 0)
     padded = graph.add("Pad", [rows, pads], f"{rows}_padded")
     shifted = []
@@ -53,7 +54,7 @@ def _joined(weights: Weights, prefix: str) -> npt.NDArray[np.generic]:
 
 
 def _add_branches(graph: Graph, weights: Weights, tokens: str) -> list[str]:
-    """Project the tokens, normalise the three branches together, add the layers of each."""
+    """Add the three branches: one projection and normalisation, then two layers per branch."""
     matrix, shift, scale, bias = (
         graph.constant(f"{name}_joined", _joined(weights, name))
         for name in ("proj", "proj_b", "ln_g", "ln_b")
@@ -118,9 +119,9 @@ def _add_head(graph: Graph, weights: Weights, pooled: str) -> None:
 def build_graph(weights: Weights) -> onnx.ModelProto:
     """Build the encoder's graph.
 
-    The input `rows`, uint8 (tokens, 512), has the rows of one text in the embedding table. The
-    input `chunks`, int64 (tokens,), has each token's id modulo 17. The output is `vector`, float32
-    (1, 512), of length 1.
+    The input `rows`, uint8 (tokens, 512), has the rows of the embedding table for the tokens of one
+    text. The input `chunks`, int64 (tokens,), has each token's id modulo 17. The output `vector`,
+    float32 (1, 512), has length 1.
     """
     graph = Graph()
     tokens = _add_tokens(graph, weights)

@@ -18,7 +18,7 @@ from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion.graph import Graph, tensor
 
 WEIGHTS_FILE = "weights.onnx"
-"""The encoder's file of weights, linked if the file system allows it."""
+"""The encoder's file of weights: a hard link if the file system allows it, or a copy."""
 _STATES = "layer{}_normal"
 # Constants above this many bytes stay in the encoder's file, so that the new graph is small.
 _LARGE = 20_000
@@ -79,7 +79,7 @@ def _add_mean(cut: Graph, number: int) -> str:
 
 
 def _keep_outside(constant: onnx.TensorProto, content: bytes) -> None:
-    """Replace a large constant by a reference to its bytes in the encoder's file."""
+    """Replace the content of a large constant by a reference to the encoder's file."""
     data = constant.raw_data
     if len(data) < _LARGE:
         return

@@ -13,7 +13,7 @@ class WeightName:
     layer: int | None
     """Number of the layer, from 0; None for the embedding."""
     part: str
-    """Part of the layer, such as `query` or `ffn_input`; empty for its last normalisation."""
+    """Part of the layer, such as `query`; empty for the last normalisation of the layer."""
     kind: str
     """`weight` or `bias` of a matrix product, `scale` or `shift` of a normalisation."""
 

@@ -101,7 +101,7 @@ def _add_normalisation(graph: Graph, shape: Shape, weights: Weights, rows: str, 
 
 
 def _add_bias(graph: Graph, weights: Weights) -> str:
-    """Add the lookup of a bias for each pair of tokens by distance: (1, heads, tokens, tokens)."""
+    """Add nodes that look up biases by token distance: float32 (1, heads, tokens, tokens)."""
     table = graph.constant("distances", weights("distances"))
     zero, one = (graph.constant(f"number_{n}", np.array(n, np.int64)) for n in (0, 1))
     tokens = graph.add("Squeeze", ["count"], "token_count")

@@ -1,6 +1,6 @@
 """Writes the cards of the prebuilt models that read documents.
 
-These models have no artifact: they are the installed networks under the names of the API.
+These models have no artifact. Each is a set of installed networks with a name of the API.
 """
 
 from __future__ import annotations

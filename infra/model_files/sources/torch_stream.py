@@ -48,7 +48,7 @@ class _Tensor:
 
 
 def _rebuild_tensor(*described: Any) -> _Tensor:
-    """Build a tensor in place of the PyTorch function that the pickle names.
+    """Build a tensor. The unpickler calls this instead of the PyTorch function of this name.
 
     Gradients and hooks are dropped.
     """
@@ -65,7 +65,7 @@ class _Unpickler(pickle.Unpickler):
     """Reads a pickle that consists of a table of tensors and nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the class or function for a name."""
+        """Return the class or function that stands for a name in the pickle."""
         if (module, name) == ("collections", "OrderedDict"):
             return collections.OrderedDict
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):

@@ -150,12 +150,13 @@ def _furthest(given: Array, wanted: Doubles) -> float:
 
 
 def fold(every: Array, classes: Ints, folding: Singles) -> Doubles:
-    """Compute what the cut recogniser should return, from the output of the published one.
+    """Compute the expected output of the cut recogniser from the published one's output.
 
     Args:
         every: probabilities, shape (n, steps, all classes).
         classes: indexes of the kept classes.
-        folding: 0 or 1, shape (kept classes with a column, alphabet).
+        folding: matrix of 0 and 1 that adds classes to output columns, shape (classes with a
+            column, output columns).
 
     Returns:
         float64, shape (n, steps, alphabet).
