@@ -51,7 +51,7 @@ class Source:
 
 
 def is_address(file: File) -> bool:
-    """Return whether the service fetches the file: it is a URL or a path from `uploads.send`."""
+    """Return whether a file is a URL, or a path from `uploads.send`: the service fetches it."""
     return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
 
 

@@ -118,7 +118,7 @@ class AsyncBatchMaker:
 
 
 class AsyncBatchList(AsyncBatchMaker):
-    """The calls for batches that exist in both families, language and vision."""
+    """Base of the batch calls that the families language and vision share."""
 
     async def get(self, batch_id: str) -> AsyncBatch:
         """Fetch the state of a batch and the URL of its result."""

@@ -119,7 +119,7 @@ class BatchMaker:
 
 
 class BatchList(BatchMaker):
-    """The calls for batches that exist in both families, language and vision."""
+    """Base of the batch calls that the families language and vision share."""
 
     def get(self, batch_id: str) -> Batch:
         """Fetch the state of a batch and the URL of its result."""

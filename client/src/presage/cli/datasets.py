@@ -253,7 +253,7 @@ def upload(
 
 
 def _family_of(service: Presage, file: str, kind: str | None) -> tuple[Family, str | None]:
-    """Return the family and the dataset type. Without a type, archives and folders are images."""
+    """Return family and dataset type. Without a type, an archive or folder counts as images."""
     if kind is None:
         is_folder = not is_address(file) and Path(file).is_dir()
         if file.lower().endswith(".zip") or is_folder:

@@ -89,7 +89,7 @@ def deliveries(webhook_id: HookId, as_json: Json = False) -> None:
 
 @app.command()
 def enable(webhook_id: HookId, as_json: Json = False) -> None:
-    """Enable a webhook, and end a pause after failures."""
+    """Enable a webhook. This also ends its pause after failed deliveries."""
     _switch(webhook_id, enabled=True, as_json=as_json)
 
 
