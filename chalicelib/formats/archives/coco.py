@@ -82,7 +82,7 @@ class _Picture(NamedTuple):
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any JSON object. In a list of these, decoding checks only the type of the elements."""
+    """Any JSON object. A decoder of a list of these checks only that elements are objects."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)

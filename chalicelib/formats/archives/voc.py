@@ -45,7 +45,7 @@ def has_annotations(files: BoxFiles) -> bool:
 
 
 def fault_of(files: BoxFiles) -> str:
-    """Return why an archive's first XML document is not readable as Pascal VOC; "" if it is."""
+    """Return why the first XML document cannot be read as Pascal VOC; "" if it can."""
     try:
         _parse(files, files.signs.markup[0])
     except (DocumentFault, MemberProblem) as fault:

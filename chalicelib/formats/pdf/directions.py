@@ -98,7 +98,7 @@ def _is_balanced(brackets: Sequence[str], pair: str) -> bool:
 
 
 def _kinds(units: Sequence[str]) -> list[str]:
-    """Return the kind of each unit: right to left, left to right, number or neutral."""
+    """Return the kind of each character: right to left, left to right, number or neutral."""
     classes = [unicodedata.bidirectional(unit[0]) for unit in units]
     kinds = [_LETTERS.get(each, _NEUTRAL) for each in classes]
     is_arabic = "AL" in classes
@@ -113,7 +113,7 @@ def _kinds(units: Sequence[str]) -> list[str]:
 
 
 def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return for each unit the nearest kinds to its left and right that are not in `skipped`."""
+    """Return, for each unit, the nearest kinds on its left and right that are not in `skipped`."""
     sides = []
     for way in (1, -1):
         last, found = _NEUTRAL, []

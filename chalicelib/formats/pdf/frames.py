@@ -53,7 +53,7 @@ class ProcessorTime:
         self._latest = min(latest, time.monotonic() + MAX_SLOWDOWN * seconds)
 
     def left(self) -> float:
-        """Return how long to wait at most before the next check, in seconds."""
+        """Return the maximum wait before the next check, in seconds."""
         return min(self._until - self._used(), self._latest - time.monotonic())
 
     @property

@@ -57,7 +57,7 @@ class PdfProcess:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End the child process, if it runs. Any thread may call this, also twice."""
+        """End the child process, if it runs. Any thread may call this, even repeatedly."""
         self._process.kill()
         self._process.wait()
 

@@ -83,7 +83,7 @@ class _Unit(NamedTuple):
 
 
 class _Letter(NamedTuple):
-    """A character in the coordinates of its reading direction."""
+    """A character, with its positions along and across its reading direction."""
 
     base: float
     """Position of the baseline across the reading direction; grows downwards."""

@@ -48,7 +48,7 @@ def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, most: int) 
 
 
 def _widget(pdfium: Any, forms: Any, annotation: Any, kind: int, view: PageView) -> list[Any]:
-    """Return one form field, as `read_widgets` returns it."""
+    """Return one form field: name, kind, value, whether it is ticked, and the sides of its box."""
     name = _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldName(forms, annotation, *to))
     is_ticked = kind in (_CHECKBOX, _RADIO) and bool(pdfium.FPDFAnnot_IsChecked(forms, annotation))
     value = _value(pdfium, forms, annotation, kind, is_ticked)

@@ -38,7 +38,7 @@ class BatchColumns:
 
     delimiter: str
     texts_at: tuple[int, ...]
-    """Positions of the text columns, from 0. Texts of several columns get an empty line between."""
+    """Positions of the text columns, from 0. The joined texts have empty lines between them."""
     id_at: int | None
     first_row: int
     """Number, from 1, of the first record that is a line of the batch."""

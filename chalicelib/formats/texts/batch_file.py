@@ -239,7 +239,7 @@ def _json_lines(
 def _find_members(
     first: dict[str, object], options: ReadingOptions, table: InputTable | None
 ) -> list[str]:
-    """Return the names of the members of the first JSON object that contain the text."""
+    """Find out from the first JSON object which members contain the text; return their names."""
     names = [*first]
     wanted = options.text_column or TEXT
     members = [one for one in split_columns(names, wanted) if one in first]

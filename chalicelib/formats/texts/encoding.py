@@ -190,7 +190,7 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers, from 1, of the lines that are not UTF-8 in a file of mostly UTF-8.
+    """Return the numbers, from 1, of the few lines that are not UTF-8 in a UTF-8 file.
 
     Returns:
         [] if there are too many such lines, or too few lines that show that the file is UTF-8.

@@ -40,7 +40,7 @@ class ObjectShape:
     label_keys: tuple[str, ...] = LABEL_KEYS
     """Members that may have the label, highest priority first."""
     is_guessed: bool = False
-    """Whether the text member has an unknown name, and was chosen because only it has texts."""
+    """Whether the text member was guessed: its name is unknown, but no other member has texts."""
     joined_keys: tuple[str, ...] = ()
     """Members whose texts are joined, if several are requested; otherwise empty."""
     read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(
@@ -95,7 +95,7 @@ def name_kind(value: object) -> str:
 
 
 def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> ObjectShape:
-    """Choose members by the names in the first object; also accept documented names later."""
+    """Choose members by name from the first object; later objects may use other known names."""
     names = _filled(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))

@@ -411,5 +411,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the labels that the dataset does not have yet and that look like n/a."""
+    """Return the labels, new in the dataset, that look like a missing value such as n/a."""
     return [label for label in result.new_labels if may_be_missing(label)]

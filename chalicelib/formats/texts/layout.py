@@ -31,7 +31,7 @@ class TextLayout:
     kind: str = CSV
     """`csv`, `tsv`, `xlsx`, `json`, `jsonl` or `labelStudio`."""
     tool: str = ""
-    """Format of the export of another tool that was converted to rows; "" for other files."""
+    """Format of the other tool's export from which the rows were converted; "" for other files."""
     encoding: str = "utf-8-sig"
     """Name of the encoding in Python."""
     delimiter: str = ","

@@ -29,7 +29,7 @@ _MOST_AROUND = 0.2
 
 @dataclass(frozen=True)
 class Survey:
-    """Statistics of the cells into which one delimiter splits the first records."""
+    """Statistics of how one delimiter splits the first records into cells."""
 
     delimiter: str
     rows: int

@@ -325,7 +325,7 @@ class _Merged:
         self._going_on: dict[int, tuple[int, str]] = {}
 
     def fill(self, number: int, cells: list[str]) -> None:
-        """Fill empty cells of a row that are merged with a cell above. Call this for each row."""
+        """Fill those empty cells of a row that are merged with a cell above. Call for each row."""
         for column, (bottom, value) in list(self._going_on.items()):
             if number > bottom:
                 del self._going_on[column]

@@ -212,7 +212,7 @@ class FolderLabels:
 
 
 def _are_unnamed(folders: Iterable[str]) -> bool:
-    """Return whether no folder is named after a label, because all have names like `images`."""
+    """Return whether all folders have names like `images`, so that none is a label."""
     return {folder.rpartition("/")[2].casefold() for folder in folders} <= _IMAGES | {""}
 
 

@@ -189,7 +189,7 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
 
 
 def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row has names of column groups, and the next row the column names.
+    """Return whether a row names groups of columns, and the next row names the columns.
 
     A group name spans merged cells, so some cells are empty or repeat. The cells of the next row
     are different short names that do not occur in later rows.
@@ -225,7 +225,7 @@ def describe_columns(profiles: Sequence[ColumnProfile]) -> str:
 
 
 def summarize_columns(profiles: Sequence[ColumnProfile]) -> tuple[ColumnSummary, ...]:
-    """Summarize each column, with its ranks among candidates for the text and the label column."""
+    """Summarize each column, with its rank as text column and its rank as label column."""
     rows = max((profile.rows for profile in profiles), default=0)
     texts = _ranks([profile.score_text(rows) for profile in profiles])
     labels = _ranks([profile.score_label(rows) for profile in profiles])
@@ -259,7 +259,7 @@ def is_code(value: str) -> bool:
 
 
 def are_numbered(*cells: str) -> bool:
-    """Return whether cells are identifiers that are equal up to the first digit: QID1, QID2."""
+    """Return whether cells are identifiers with the same beginning, such as QID1 and QID2."""
     starts = {re.split(r"\d", cell, maxsplit=1)[0] for cell in cells}
     return len(starts) == 1 and any(map(str.isalpha, starts.pop())) and all(map(is_code, cells))
 
