@@ -118,7 +118,7 @@ def _check_stage(name: str) -> None:
 
 
 def _stacks(target: Target, options: argparse.Namespace) -> tuple[Stack, Stack]:
-    """Return a stage's stacks: of the data, and of the service."""
+    """Return the two stacks of a stage: the data stack and the service stack."""
     data = Stack(target, target.data_stack, _say, options.poll)
     return data, Stack(target, target.stack, _say, options.poll)
 

@@ -49,7 +49,7 @@ def repair(
         keep_copy: called before anything in the folder changes.
 
     Returns:
-        A line for each loss; None if the backup is undamaged. It then stays unchanged.
+        A line for each loss; None if the backup is undamaged, and therefore unchanged.
     """
     if folder.is_empty():
         return None
@@ -275,7 +275,7 @@ class _Repair:
         }
 
     def _chunks(self, manifest: Manifest) -> Iterator[Item]:
-        """Yield the rows that contain examples, but not rows with their layout or positions."""
+        """Yield the rows that contain examples, without the rows for layouts and positions."""
         for row in self._rows(manifest, EXAMPLES):
             key, number = _chunk_key(row)
             if number >= 0 and key.count("#") == _CHUNK_MARKS:

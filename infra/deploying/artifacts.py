@@ -59,7 +59,7 @@ def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> No
 def _values(
     part: Any, conditions: Mapping[str, Any], parameters: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the values of the parameters that a part of the template and its conditions use."""
+    """Return the values of all parameters that a part of the template, or its conditions, use."""
     named = {name for pair in _NAMES.findall(json.dumps(part)) for name in pair if name}
     found = {name: parameters[name] for name in named if name in parameters}
     for name in named & set(conditions):

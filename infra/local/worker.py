@@ -241,7 +241,7 @@ def run(
 
 
 def _stop(started: Sequence[Lane], flush: Callable[[], None]) -> None:
-    """Wait a moment for running handlers; messages of unfinished ones are delivered again."""
+    """Wait a moment for running handlers. A message that is not finished is delivered again."""
     for lane in started:
         lane.is_stopping = True
     deadline = time.monotonic() + STOP_SECONDS

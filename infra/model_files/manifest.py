@@ -478,7 +478,7 @@ FAST = tuple(name for name in MODELS if name not in ACCURATE)
 
 
 def weights_source(model: ModelDescription) -> Source:
-    """Return the package with a model's weights, or with those of the model it is made from."""
+    """Return the package with the weights of a model, or of the model that it is made from."""
     return model.sources[0] if model.sources else weights_source(MODELS[model.needs[0]])
 
 

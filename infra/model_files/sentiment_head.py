@@ -131,7 +131,7 @@ def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> Sentiment
 
 
 def write_encoder(base: Path, result: Path) -> None:
-    """Write `model.onnx`, the file of its weights and `tokenizer.json` from a base encoder."""
+    """Write `model.onnx`, its weights file, and `tokenizer.json`, all made from a base encoder."""
     write_early_states(base, LAYERS, result)
     tokenizer = json.loads((base / "tokenizer.json").read_text(encoding="utf-8"))
     text = json.dumps(reading_emoji(tokenizer), ensure_ascii=False)

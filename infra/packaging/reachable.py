@@ -88,7 +88,7 @@ class ReachableCode:
             package: its full name.
 
         Returns:
-            A function that returns the new module for the name of a source module.
+            A function that converts the name of a source module to the name of the new module.
         """
         folder.mkdir(parents=True, exist_ok=True)
         groups = self._grouped()

@@ -32,7 +32,7 @@ class Alarm:
     kind: str
     """Kind of alarm, which is the name of its section in the runbook."""
     name: str
-    """Name of the alarm without the stack's name, and of the resource in the template."""
+    """Name of the alarm, without the stack's name; also the name of the template's resource."""
     namespace: str
     """Namespace of the metric."""
     metric: str

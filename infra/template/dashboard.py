@@ -98,7 +98,7 @@ def _search(title: str, statistic: str, *found: OwnMetric) -> Part:
 
 
 def _expression(metric: OwnMetric, statistic: str) -> str:
-    """Return the search for one metric of this service."""
+    """Return the CloudWatch search for one metric of this service."""
     schema = ",".join([own.NAMESPACE, own.SERVICE, *metric.dimensions])
     wanted = f'MetricName="{metric.name}" {own.SERVICE}="{SETTINGS.name}"'
     return f"SEARCH('{{{schema}}} {wanted}', '{statistic}', 300)"

@@ -93,7 +93,9 @@ def _method(method: str, path: str, cost: str) -> Part:
 
 
 def web_acl(api: str) -> Part:
-    """Return the web ACL, whose only rule limits the calls of each address; unused by default.
+    """Return the web ACL. Its only rule limits the calls of each address.
+
+    By default it is not used.
 
     Args:
         api: logical name of the REST API.

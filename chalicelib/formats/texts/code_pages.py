@@ -1,8 +1,8 @@
 """Guesses the code page of a text by how likely the characters are in each code page.
 
 The score of a code page is the mean weight of the characters that are not ASCII. Letters that are
-frequent in a language of the code page weigh 1, other letters less. Signs and capital letters inside
-words, and letters of two alphabets side by side, lower the score.
+frequent in a language of the code page weigh 1, other letters less. Signs and capital letters
+inside words, and letters of two alphabets side by side, lower the score.
 """
 
 from __future__ import annotations

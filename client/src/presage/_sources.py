@@ -51,7 +51,7 @@ class Source:
 
 
 def is_address(file: File) -> bool:
-    """Return whether a file is a URL, or a path from `uploads.send`: the service fetches it."""
+    """Return whether the service itself fetches a file: a URL, or a path from `uploads.send`."""
     return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
 
 

@@ -1,4 +1,4 @@
-"""Reads the bodies of requests to the emulated AWS; most of a body only after the checks.
+"""Reads bodies of requests to the emulated AWS. Before the checks, it reads only a part.
 
 Before the signature is checked, only a part of the body is read: a form up to its policy, or at
 most 16 MiB if the request names the stack's access key but no digest. So strangers cannot fill
@@ -78,7 +78,7 @@ class Body:
             self._spool.write(next(self._blocks, b""))
 
     def _read(self, length: int | None, proceed: Callable[[], None]) -> Iterator[bytes]:
-        """Yield blocks of the body; a length of None means that it comes in chunks."""
+        """Yield blocks of the body. If the length is None, the body comes in chunks."""
         proceed()
         if length is not None:
             yield from self._exactly(length)

@@ -79,13 +79,13 @@ def _read_expressions_once() -> None:
 
 
 class _PlainType(ABCMeta):
-    """Checks instances by inheritance alone, because the parser has no virtual subclasses."""
+    """Makes `isinstance` check only inheritance; the parser needs no virtual subclasses."""
 
     __instancecheck__ = type.__instancecheck__
 
 
 class _Call(DynamoHandler):
-    """One DynamoDB call, which skips moto's parsing of address and form."""
+    """One DynamoDB call. It skips the steps in which moto parses the URL and form fields."""
 
     def __init__(self, headers: Mapping[str, str], body: bytes, region: str) -> None:
         super().__init__()

@@ -36,7 +36,7 @@ class Poll:
 
 
 class Polls:
-    """The waiting calls of one region."""
+    """The long polls of one region that are waiting for messages."""
 
     def __init__(self, region: str) -> None:
         self._region = region

@@ -117,7 +117,7 @@ class S3Access:
 
 
 def check_key_id(keys: KeyPair, key_id: str) -> None:
-    """Raise Refused if a request names another access key than that of the stack."""
+    """Raise Refused if the access key id of a request is not that of the stack."""
     if not keys.is_id(key_id):
         raise Refused(WRONG_KEY, "InvalidAccessKeyId")
 
@@ -248,7 +248,7 @@ def _spool(*_: object, **__: object) -> Spool:
 
 
 def _policy_signature(policy_text: str, credential: str, secret_key: str) -> str:
-    """Sign a policy by SigV4 with the scope that the form names."""
+    """Return the SigV4 signature of a policy, for the scope that the form names."""
     key = f"AWS4{secret_key}".encode()
     for part in credential.split("/")[1:]:
         key = hmac.new(key, part.encode("utf-8"), hashlib.sha256).digest()

@@ -106,7 +106,7 @@ class SavedData:
     def pieces(self, name: str) -> bytes:
         """Return the packed pieces of a table, given the full name of the table.
 
-        Scanning the table through DynamoDB's API would take many times as long. The caller must
+        A scan through DynamoDB's API would take many times as long. The caller must
         hold the lock.
         """
         table: Any = dynamodb_backends[ACCOUNT][self._settings.region].tables[name]

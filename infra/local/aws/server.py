@@ -63,7 +63,7 @@ def _make(model: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
 
 
 class Handler(werkzeug_app.MotoRequestHandler):
-    """Serves one connection with keep-alive; closes it if the guard left a body unread."""
+    """Serves one connection with keep-alive; closes it if the body of a request was not read."""
 
     # Werkzeug's own handler closes the connection after every answer and waits for stray data.
 
@@ -105,7 +105,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
             self._drop()
 
     def _proceed(self) -> None:
-        """Send 100 Continue if the client waits for it before it sends the body."""
+        """Send 100 Continue if the client waits for this before sending the body."""
         if self.is_awaited:
             self.is_awaited = False
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")

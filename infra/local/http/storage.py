@@ -158,7 +158,7 @@ class Storage:
     def _download(
         self, request: StorageRequest, start_response: Respond, more: Headers
     ) -> Iterable[bytes]:
-        """Check a presigned URL and pass the object."""
+        """Check a presigned URL, and pass the object from the storage to the caller."""
         passed = self._check_url(request)
         url = f"{self._endpoint.geturl()}{request.path.removeprefix(STORAGE_PATH)}?{passed}"
         signed = AWSRequest("GET", url.removesuffix("?"))
@@ -216,7 +216,7 @@ class Storage:
         start_response: Respond,
         more: Headers,
     ) -> Iterable[bytes]:
-        """Check a presigned form and pass its fields and file."""
+        """Check a presigned form, and pass its fields and file to the storage."""
         kind = request.headers.get("content-type", "")
         if request.path.removesuffix("/") != self._path or request.query:
             raise Refused("Access Denied")

@@ -175,7 +175,7 @@ class _GraphConversion:
         return self._slide(node, "MaxPool", [value.name], value, node.integers("ksize")[1])
 
     def _add(self, node: Node) -> _Value:
-        """Add a bias to the convolution before it, or add two values."""
+        """Add a bias to the preceding convolution, or add two values."""
         value = self._first_unpadded(node)
         if node.inputs[1] in self._weights:
             before = next(made for made in self.graph.nodes if value.name in made.output)

@@ -88,7 +88,7 @@ def _add_tokens(graph: Graph, weights: Weights) -> str:
 
 
 def _add_pool(graph: Graph, weights: Weights, features: str) -> str:
-    """Add nodes that project the tokens, sum them, and divide by the root of their number."""
+    """Add nodes that project and sum the tokens, and divide by the root of the token count."""
     matrix = graph.constant("cnn_W", weights["cnn_W"])
     product = graph.add("MatMul", [features, matrix], "cnn_product")
     bias = graph.constant("cnn_b", weights["cnn_b"])
@@ -100,7 +100,7 @@ def _add_pool(graph: Graph, weights: Weights, features: str) -> str:
 
 
 def _add_head(graph: Graph, weights: Weights, pooled: str) -> None:
-    """Add the residual layers after the pooling and scale to length 1: output `vector`."""
+    """Add the residual layers after the pooling, and scale the result to length 1: `vector`."""
     for name in ("d0", "d1", "d2", "d3", "p1", "p3"):
         graph.constant(name, weights[name])
 

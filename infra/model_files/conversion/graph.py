@@ -41,7 +41,10 @@ class Graph:
     def add_many(
         self, kind: str, inputs: list[str], outputs: list[str], **attributes: Attribute
     ) -> list[str]:
-        """Add a node with several outputs, named after the first; return the outputs' names."""
+        """Add a node with several outputs; return the names of the outputs.
+
+        The node has the name of the first output.
+        """
         node = helper.make_node(kind, inputs, outputs, name=outputs[0])
         node.attribute.extend(
             helper.make_attribute(name, value) for name, value in attributes.items()

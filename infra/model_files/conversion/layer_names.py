@@ -1,4 +1,4 @@
-"""Translates names of weights of transformer_graph.py into the names in a published file."""
+"""Translates the weight names of transformer_graph.py into those of a published file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class WeightName:
-    """The parsed name of a weight of the embedding or of one layer, as in transformer_graph.py."""
+    """A parsed weight name of transformer_graph.py: a weight of the embedding or of one layer."""
 
     layer: int | None
     """Number of the layer, from 0; None for the embedding."""

@@ -1,6 +1,6 @@
 """Builds the folders of the text encoders: graph, tokeniser and facts.
 
-Every encoder is compared with its reference vectors, also before it is rounded to 8 bits.
+Every encoder is compared with its reference vectors before and after it is rounded to 8 bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads a TensorFlow.js graph model: nodes of the JSON file, weights of the binary file."""
+"""Reads a TensorFlow.js graph model: nodes from the JSON file, weights from the binary file."""
 
 from __future__ import annotations
 

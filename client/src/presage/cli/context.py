@@ -80,7 +80,7 @@ def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[
 
 
 def value(text: str | bool) -> Any:
-    """Convert the text of an option to a number or boolean if it has the form of one."""
+    """Convert the text of an option to a number or boolean if it looks like one."""
     # An option without a value is a boolean already.
     if isinstance(text, bool):
         return text

@@ -183,7 +183,7 @@ def _show_refused(refusal: BadRequestError, *, as_json: bool) -> None:
 
 
 def _preview_lines(found: records.Validation | records.Preview) -> list[str]:
-    """Return tables of the first rows, of the sheets if there are several, and of the columns."""
+    """Return three tables: the first rows, the sheets if there are several, and the columns."""
     rows = [
         (item.row, _cut(item.label), _cut(item.text), _cut(item.reason))
         for item in found.preview or ()

@@ -93,7 +93,7 @@ def _parameter(name: str, kind: Any, default: object) -> inspect.Parameter:
 
 
 def known_options(call: Callable[..., object], collected: type = object) -> Collection[str]:
-    """Return the keywords of a method that creates batches, including those of its TypedDict."""
+    """Return the keyword arguments of a method, including the members of its TypedDict."""
     named = inspect.signature(call).parameters.values()
     # These two are options of the commands.
     own = {item.name for item in named if item.kind is item.KEYWORD_ONLY} - {"progress", "partial"}
