@@ -15,6 +15,8 @@ from presage import Presage, _sources
 from presage.cli import batches, context, datasets, models, options, predictions
 from presage.cli.app import app, main
 
+from tests.client.test_calls import DATASET
+
 MODEL, WHEN = "A" * 26, "2026-11-21T09:30:00.000+0000"
 BOX = {"minX": 1, "minY": 2, "maxX": 3, "maxY": 4}
 Run = Callable[..., tuple[int, str, str]]
@@ -205,6 +207,22 @@ def test_warnings_of_batches_name_options(presage: Run, answers: dict[str, Any])
     words = ("batch", "run", "http://there/t.csv", "--model", "GlobalX", "--no-wait")
     _, said, _ = presage(*words)
     assert said.endswith("warning: Send --set text-column.\n")
+
+
+def test_stored_warnings_name_options(presage: Run, answers: dict[str, Any]) -> None:
+    """A warning of an earlier upload names the option of the command for uploads."""
+    warning = {"code": "columnsGuessed", "message": "Send 'textColumn'.", "count": 1, "places": []}
+    counts = {"seen": 1, "kept": 1, "duplicates": 0, "rejected": 0}
+    receipt = {
+        "id": "R", "createdAt": WHEN, "status": "SUCCEEDED", "message": None, **counts,
+        "rejections": [], "warnings": [warning],
+    }  # fmt: skip
+    path = "/language/datasets/7"
+    answers[path] = {**DATASET, "statusMsg": "SUCCEEDED"}
+    answers[f"{path}/receipts"] = {"object": "list", "data": [receipt]}
+    answers[f"{path}/corrections"] = {"object": "list", "data": []}
+    _, said, _ = presage("datasets", "show", 7)
+    assert said.endswith("  warning: Send --text-column.\n")
 
 
 def test_keys_of_the_scope_predict_predict(presage: Run, answers: dict[str, Any]) -> None:

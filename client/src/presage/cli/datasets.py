@@ -89,7 +89,7 @@ def show_dataset(dataset_id: DatasetId, as_json: Json = False) -> None:
         for line in map(_rejection_line, receipt.rejections):
             say(line)
         for warning in receipt.warnings:
-            say(f"  warning: {warning.message}")
+            say(f"  {warning_line(warning, app, 'upload')}")
 
 
 @app.command()

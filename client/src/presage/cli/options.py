@@ -148,6 +148,11 @@ def current_command(app: typer.Typer) -> Any:
     return command
 
 
-def warning_line(warning: records.Warning, app: typer.Typer) -> str:
-    """Return a warning as one line, in which API fields are replaced by the command's options."""
-    return f"warning: {in_options(warning.message, current_command(app))}"
+def warning_line(warning: records.Warning, app: typer.Typer, name: str = "") -> str:
+    """Return a warning as one line, in which API fields are replaced by a command's options.
+
+    This is the command `name` of the app, or by default the current command.
+    """
+    group: Any = typer.main.get_command(app)
+    command = group.commands[name] if name else current_command(app)
+    return f"warning: {in_options(warning.message, command)}"
