@@ -66,6 +66,13 @@ def _polish(encoding: str) -> bytes:
     return rows_of([("Wiadomość", "Dział"), *rows]).encode(encoding)
 
 
+def _escaped(delimiter: str) -> bytes:
+    rows = [HEADER, *((f'say "{text}"\nto C:\\new', label) for text, label in PAIRS)]
+    marks = str.maketrans({'"': '\\"', "\\": "\\\\"})
+    lines = (delimiter.join(f'"{cell.translate(marks)}"' for cell in row) for row in rows)
+    return "\n".join(lines).encode()
+
+
 _COMMAS = [
     (text, (label, f"{label}, {other}")[number % 2])
     for number, (text, label) in enumerate(PAIRS)
@@ -84,6 +91,13 @@ UNCLEAN = [
     _ok("semicolons in labels below a documented header", _file(_listed(";")),
         labels={name.replace("|", ";"): count for name, count in _LISTS.items()}, warnings=SEVERAL),
     _ok("answers of a form that end in a semicolon", _file([(t, f"{k};") for t, k in PAIRS])),
+    _ok("semicolons in texts and at the ends of labels, below names with commas", rows_of([
+        ("Created", "Words", "Area"), *(
+            (f"2026-05-{n + 1:02d}", text.replace(";", ".") + "; now" * (n % 3 == 0), f"{label};")
+            for n, (text, label) in _NUMBERED)]).encode(),
+        warnings=frozenset({"columnsGuessed", "delimiterGuessed"})),
+    *(_ok(f"quotes with a backslash, {name}", _escaped(mark), kind=kind)
+        for name, mark, kind in (("commas", ",", "csv"), ("tabs", "\t", "tsv"))),
     _ok("several answers of a form", _file(_listed(";", ";")),
         labels={name.replace("|", ";"): count for name, count in _LISTS.items()}, warnings=SEVERAL),
     _ok("a workbook of a form", _book([HEADER, *((t, f"{k};") for t, k in PAIRS)]),

@@ -6,8 +6,9 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, TextIO
 
 from chalicelib.errors import InvalidUpload
@@ -20,6 +21,8 @@ _MAX_REREAD_RECORDS = 20
 _SAMPLE_RECORDS = 500
 _LONGEST_QUOTED = 10_000
 _NAMED_DELIMITER = re.compile(r"\ufeff?(\"?)sep=([,;|\t])\1\s*", re.IGNORECASE)
+# Databases escape quotes and backslashes in this way.
+_ESCAPED = re.compile(r'\\(["\\])')
 
 # The csv module has one limit for the process; the limit above must apply first.
 csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_RECORD_CHARACTERS))
@@ -80,6 +83,14 @@ class _Lines:
                 'Close each quoted text, and write a quote inside it twice: "say ""hi""".'
             )
         self._waiting.extendleft(reversed(self.taken[1:]))
+
+    def restart_record(self, number: int) -> None:
+        """Put back all lines of this record except the first, which becomes the only taken one."""
+        self.push_back(number)
+        first = self.taken[0]
+        self.start_record()
+        self.taken.append(first)
+        self._taken_characters = len(first)
 
     def skip_line(self) -> None:
         while line := self._readline(self.max_characters):
@@ -143,6 +154,8 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
         if not first.endswith(("\n", "\r")):
             lines.skip_line()
         return Record(number, [], f"the row is longer than {lines.max_characters:,} characters.")
+    if '\\"' in first and (cells := _read_escaped(lines, number, separator)):
+        return Record(number, cells, "")
     lines.push_back(number)
     cells = first.rstrip("\r\n").split(separator)
     if separator == "\t" and len(cells) == 2:
@@ -154,6 +167,18 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
         "a quoted cell is not closed, or has text after its closing quote. "
         'Put the whole text in quotes and write a quote inside it twice: "say ""hi""".',
     )
+
+
+def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
+    """Read a broken record again, with quotes escaped by backslashes; [] if that fails."""
+    lines.restart_record(number)
+    doubled = (
+        _ESCAPED.sub(lambda found: '""' if found[1] == '"' else found[1], line)
+        for line in chain(lines.taken[:1], lines)
+    )
+    with suppress(csv.Error, _TooLong):
+        return next(csv.reader(doubled, delimiter=separator, strict=True))
+    return []
 
 
 def drop_empty_end(cells: list[str]) -> list[str]:

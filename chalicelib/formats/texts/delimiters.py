@@ -69,7 +69,9 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
     """Choose the delimiter of a file in which comma and tab do not separate texts from labels."""
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
-    pairs = [survey for survey in fitting if survey.width == 2]
+    # A delimiter that leaves the column names in one cell is rather part of the cells below.
+    headed = [survey for survey in fitting if survey.first_width > 1] or fitting
+    pairs = [survey for survey in headed if survey.width == 2]
     for found in (named, pairs, fitting):
         if len(found) == 1:
             return found[0].delimiter

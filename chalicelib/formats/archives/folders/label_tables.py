@@ -17,7 +17,7 @@ from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.box_files import BoxFiles
 from chalicelib.formats.archives.folders.splits import split_of
-from chalicelib.formats.archives.picture_index import as_path
+from chalicelib.formats.archives.picture_index import ImageIndex, as_path, split_words
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.texts.columns.names import find_named_columns
@@ -122,6 +122,7 @@ class _Table:
         stem = member.name.rpartition(".")[0]
         self._about = next(filter(split_of, _BETWEEN.split(stem)), stem)
         self._split = split_of(self._about) or split_of(self._folder.rstrip("/"))
+        self._words = split_words(self._about)
         self._shown = show_path(member.path)
         self._is_wide = member.name.casefold() == _CLASSES
         # The name of a file such as labels.csv says what is in it, like the name of a column.
@@ -240,13 +241,18 @@ class _Table:
         # The table is in the split's folder, or above the folder that its name is about.
         own = folder + self._about + "/"
         places = [at + path for at in (folder, own, f"{folder}images/", f"{own}images/", "")]
-        found = self._files.pictures.find_first(places)
+        found = self._find_in(self._files.pictures, places)
         if isinstance(found, str):
-            stem = self._files.stems.find_first(places)
+            stem = self._find_in(self._files.stems, places)
             found = stem if isinstance(stem, int) else found
         if isinstance(found, int) and not self._fits(found):
             return "the archive has no image of this name in the table's folder; correct the name."
         return found
+
+    def _find_in(self, index: ImageIndex, places: list[str]) -> int | str:
+        """Find an image by the places; of several with its name, one in a folder like the table."""
+        found = index.find_first(places)
+        return found if isinstance(found, int) else index.find(places[-1], "", self._words)
 
     def _fits(self, picture: int) -> bool:
         # A name found elsewhere can be another image: splits often number their files alike.

@@ -23,12 +23,11 @@ from chalicelib.formats.archives.folders.label_tables import (
     is_label_table,
     read_label_tables,
 )
-from chalicelib.formats.archives.folders.splits import SplitFolders, split_of
+from chalicelib.formats.archives.folders.splits import IMAGES, SplitFolders, split_of
 from chalicelib.formats.archives.picture_examples import LabelBook, cut_label, find_label_fault
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
 
-_IMAGES = frozenset(("images", "image", "imgs", "img", "pictures", "photos", "pics", "jpegimages"))
 _TABLES = (".csv", ".jsonl")
 
 
@@ -179,7 +178,7 @@ class FolderLabels:
             return True
         above, _, name = folder.rpartition("/")
         is_next = bool(split_of(above)) or not self._table_folders.isdisjoint((above, folder))
-        return is_next and name.casefold() in _IMAGES
+        return is_next and name.casefold() in IMAGES
 
     def _names_of(self, member: ZipMember) -> list[str]:
         if self._tables.labels and self._may_use_table(member):
@@ -213,7 +212,7 @@ class FolderLabels:
 
 def _are_unnamed(folders: Iterable[str]) -> bool:
     """Return whether all folders have names like `images`, so that none is a label."""
-    return {folder.rpartition("/")[2].casefold() for folder in folders} <= _IMAGES | {""}
+    return {folder.rpartition("/")[2].casefold() for folder in folders} <= IMAGES | {""}
 
 
 def _list_tables(archive: ZipArchive) -> list[ZipMember]:

@@ -5,6 +5,7 @@ Folder names are labels by section 5 of the contract. For the exceptions, see be
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -12,11 +13,18 @@ from chalicelib.formats.archives.picture_index import SPLITS
 
 # Splits by the shortest of their names.
 _SAME = {"training": "train", "val": "valid", "validation": "valid", "testing": "test"}
+# Folders of these names hold images of any label.
+IMAGES = frozenset(("images", "image", "imgs", "img", "pictures", "photos", "pics", "jpegimages"))
+_BETWEEN = re.compile(r"[\W_]+")
 
 
 def split_of(folder: str) -> str:
-    """Return the split that a folder's name stands for, such as `train`; "" for other folders."""
-    name = folder.rpartition("/")[2].strip().casefold()
+    """Return the split that a folder's name stands for, such as `train`; "" for other folders.
+
+    The name may also have a word for images, as in `train_images`.
+    """
+    words = filter(None, _BETWEEN.split(folder.rpartition("/")[2].casefold()))
+    name = " ".join(word for word in words if word not in IMAGES)
     return _SAME.get(name, name) if name in SPLITS else ""
 
 
