@@ -225,6 +225,17 @@ def test_stored_warnings_name_options(presage: Run, answers: dict[str, Any]) -> 
     assert said.endswith("  warning: Send --text-column.\n")
 
 
+def test_login_uses_the_address_of_the_environment(
+    presage: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without --url, login calls the service that PRESAGE_URL names, as all other commands do."""
+    key = tmp_path / "key"
+    key.write_text("pk_" + "a" * 43)
+    monkeypatch.setenv("PRESAGE_URL", "http://127.0.0.1:1")
+    _, _, error = presage("login", "--api-key-file", key)
+    assert error.startswith("presage: Cannot connect to http://127.0.0.1:1.")
+
+
 def test_keys_of_the_scope_predict_predict(presage: Run, answers: dict[str, Any]) -> None:
     """A key that may not read the model's training still predicts with the model."""
     answers[f"/language/train/{MODEL}"] = 403, {"message": "no", "code": "insufficient_scope"}

@@ -96,7 +96,9 @@ def login(
     api_key_file: Annotated[
         str | None, typer.Option(help="File with an API key, in place of the other two.")
     ] = None,
-    url: Annotated[str, typer.Option(help="Address of the service.")] = Login.url,
+    url: Annotated[
+        str, typer.Option(envvar="PRESAGE_URL", help="Address of the service.")
+    ] = Login.url,
     as_json: Json = False,
 ) -> None:
     """Save the service and account for later calls; the key file is not copied."""
