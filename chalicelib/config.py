@@ -108,7 +108,7 @@ class Settings:
     threads: int = 1
     """Number of threads that one call of an engine may use."""
     feature_bytes: int = 2 * 1024**3
-    """Maximum bytes of image features in a training. Augmented images beyond it are left out."""
+    """Maximum bytes of image features in a training. Augmented images beyond this are left out."""
     feature_file_bytes: int = 8 * 1024**3
     """Maximum bytes of image features that a training caches in a temporary file."""
     ocr_engine: str = "ppocr"

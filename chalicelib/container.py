@@ -132,7 +132,7 @@ class Container(TrainingContainer):
                 self._load(name)
 
     def start(self) -> None:
-        """Load everything that a deployed function needs. Called while Lambda initialises it."""
+        """Load everything that a deployed function needs, while Lambda initialises the function."""
         try:
             self.stores.clients.bind_tables()
             self.stores.secrets.signing_key()

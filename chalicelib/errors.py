@@ -470,7 +470,7 @@ class MachineBusy(ServiceError):
 
 
 class TimedOut(ServiceError):
-    """The work took longer than the gateway waits. The text says how far it came."""
+    """The work took longer than the gateway waits. The text says how far the work came."""
 
     status = 504
     code = "timed_out"

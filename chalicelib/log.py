@@ -61,7 +61,7 @@ class _Stream(logging.Handler):
 
 
 class _Libraries(logging.Handler):
-    """Logs records of libraries without the values in their texts, which may be private."""
+    """Logs the records of libraries. Values in the texts are left out, as they may be private."""
 
     def emit(self, record: logging.LogRecord) -> None:
         facts: dict[str, object] = {"logger": record.name, "text": str(record.msg)}
@@ -111,7 +111,7 @@ def warning(event: str, **facts: object) -> None:
 
 
 def error(event: str, exception: BaseException | None = None, /, **facts: object) -> None:
-    """Log a failure, with the code places of its exception if there is one."""
+    """Log a failure; for an exception, also the places in the code where it was raised."""
     if _LOGGER.isEnabledFor(logging.ERROR):
         _write("ERROR", event, facts, exception)
 

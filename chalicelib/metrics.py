@@ -132,7 +132,7 @@ def put(values: Values, **dimensions: str) -> None:
 
 
 def embedded(values: Values, **dimensions: str) -> dict[str, object]:
-    """Pass metrics to the recorder, and return the members that a log line needs for them.
+    """Pass metrics to the recorder, and return the members to add to a log line.
 
     If metrics are off, there are no members.
 

@@ -17,7 +17,7 @@ MAX_PLACES = 12
 # Marks an exception that was described, so that its places are logged once.
 _DESCRIBED = "_is_described"
 _PARTS = 3
-"""Number of parts of a file's path that are shown, counted from its end."""
+"""Number of parts of a file's path that a log line shows, counted from the end of the path."""
 
 
 def describe(exception: BaseException) -> dict[str, object]:

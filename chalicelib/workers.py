@@ -54,7 +54,7 @@ COUNTING_SECONDS = 3.0
 
 
 class JobFailed(Exception):
-    """A job failed. The text is only the kind of the error, because the host logs it."""
+    """A job failed. The text is only the kind of the error, because the host logs this text."""
 
 
 def handle(handler: str, container: Container, message: Mapping[str, Any], context: Any) -> None:

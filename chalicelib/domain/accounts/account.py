@@ -27,7 +27,8 @@ class AccountKey:
     """A public key of an account. It verifies the assertions that the account signs."""
 
     key_id: str
-    """Random id of the key. A token stores the id of the key that signed the request for it."""
+    """Random id of the key. A token stores the id of the key that signed the request for the token.
+    """
     public_pem: str
     expires_at: datetime | None = None
     """When a replaced key stops being accepted; None for the current key."""
@@ -66,7 +67,7 @@ class Account:
 
     @property
     def is_paid(self) -> bool:
-        """Return whether the plan is paid. Its trainings then run before those of free plans."""
+        """Return whether the plan is paid. Trainings of paid plans run before all others."""
         return self.plan != "STARTER"
 
     def key(self, key_id: str, now: datetime) -> AccountKey | None:

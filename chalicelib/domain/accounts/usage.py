@@ -1,7 +1,7 @@
-"""Monthly allowances: counts calls before they run, and subtracts those that fail.
+"""Monthly allowances: counts calls before they run, and subtracts failed calls.
 
-Each prediction writes one log line with its outcome and month.
-`python -m infra.accounts audit` compares these lines with the counters.
+Each prediction writes one log line with its outcome and month. `python -m infra.accounts audit`
+compares these lines with the counters.
 """
 
 from __future__ import annotations

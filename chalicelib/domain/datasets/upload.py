@@ -41,7 +41,7 @@ class QueuedUpload:
     """
     turn: int
     lease_until: int
-    """End of the worker's lease of the upload, in milliseconds since 1970."""
+    """When the worker's lease on the upload ends, in milliseconds since 1970."""
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ class Delivery:
     account_id: str
     hook_id: str
     key: str
-    """Sort key of the delivery among those of its webhook; begins with the time."""
+    """Sort key of the delivery, unique within its webhook; begins with the time."""
     message_id: str
     """Id of the event, the same in every attempt."""
     event: str

@@ -34,7 +34,7 @@ class LabelledPicture:
     labels: tuple[int, ...] = ()
     """Indexes of the image's labels in `TrainingPictures.labels`; empty for detection."""
     example_ids: tuple[int, ...] = ()
-    """Id of the example that gives the image each of its `labels`; empty for detection."""
+    """For each of the image's `labels`, the id of the example with it; empty for detection."""
     boxes: tuple[LabelledBox, ...] = ()
     is_feedback: bool = False
 

@@ -432,7 +432,7 @@ class BatchRunService:
             self._send(batch, following)
 
     def _finish(self, batch: Batch) -> None:
-        """Write the result of a batch, publish it, and settle the batch."""
+        """Write the result of a batch, publish it, and clean up with `settle`."""
         with self._owned(batch) as (owned, check):
             # The fence is in the name, so a stalled worker cannot overwrite the published result.
             name = result_name(owned, owned.fence)

@@ -180,7 +180,7 @@ class BrowseService:
         return _collected(blocks(count), wanted, offset, count, len(listed), count)
 
     def _listed(self, view: DatasetView, model: Model) -> list[SuspectExample]:
-        """Return all suspects in a model's report."""
+        """Return all suspects (flagged examples) in a model's report."""
         if model.dataset_id != view.dataset.dataset_id:
             raise InvalidParameter(
                 "suspectsOf",

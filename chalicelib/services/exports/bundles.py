@@ -236,7 +236,7 @@ def _network(facts: Any) -> dict[str, Any]:
 
 
 def _rejection(header: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return how the model rejects out-of-scope texts, for the manifest; None if it never does."""
+    """Return how the model rejects out-of-scope texts, for the manifest; None if it does not."""
     if "rejector" in header:
         return {"by": "signals", **header["rejector"]}
     threshold = header.get("threshold")

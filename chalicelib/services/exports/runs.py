@@ -134,7 +134,7 @@ class ExampleWriter:
     def _contents(
         self, dataset_id: int, wanted: Iterable[tuple[Wanted, str]], on_gap: OnGap
     ) -> Iterator[tuple[Wanted, bytes]]:
-        """Yield each item of `wanted` with the bytes of its image; several are read at a time."""
+        """Yield each item of `wanted` with its image's bytes; several images are read at once."""
         named = (((item, digest), digest) for item, digest in wanted)
         for (item, digest), content in self._pictures.read_ahead(dataset_id, named):
             if content is None:

@@ -184,7 +184,7 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document like `read`, without counting it as a running call of the account."""
+        """Read a document like `read`, but do not count this as a running call of the account."""
         model.require_type((OCR,))
         tools = self._load(model, request.alphabet)
         return _finish(

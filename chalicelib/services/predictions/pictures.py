@@ -149,7 +149,7 @@ class PicturePredictionService:
     def _read_for(
         self, model: ServedModel, sample: Sample, types: Collection[str]
     ) -> tuple[TrainedVision, Picture]:
-        """Return the loaded model, and the image decoded at a size that is large enough for it."""
+        """Return the loaded model, and the image decoded at a size that suffices for the model."""
         from chalicelib.formats.pictures.png_exif import standardize_orientation
         from chalicelib.formats.pictures.reading import read_picture
 

@@ -104,7 +104,7 @@ class PageReader(Protocol):
 
 
 class TemplateService:
-    """Learns templates from an archive with documents and the values that they contain."""
+    """Learns templates from an archive: documents, and the values that each document contains."""
 
     def __init__(
         self, stores: TemplateServiceStores, ocr: PageReader, clock: Clock, settings: Settings

@@ -490,6 +490,6 @@ class _FeatureCollection:
 
 
 def _read_item(item: str) -> tuple[bytes, int]:
-    """Return the image digest, and the number of the view, of a row to compute."""
+    """Return the image digest and the view number of a feature row to compute."""
     digest, _, view = item.partition(":")
     return bytes.fromhex(digest), int(view)

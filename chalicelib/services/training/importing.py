@@ -165,7 +165,7 @@ class ImportService:
             self._stores.uploaded_files.delete(uploaded)
 
     def _read(self, model: Model, bundle: Bundle, control: RunControl) -> ImportedHead:
-        """Check the trained head in an archive, and return it."""
+        """Check the trained classifier (head) in an archive, and return it."""
         from chalicelib.engines.imports.foreign_head import MAX_HEAD_BYTES
         from chalicelib.engines.imports.imported_model import load_imported
 

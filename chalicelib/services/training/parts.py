@@ -67,7 +67,7 @@ class TrainingPartService:
         process_parts(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
     def run(self, job: TrainPartJob, delivery: int = 1) -> None:
-        """Compute a part, then send the next part or resume the training.
+        """Compute a part of a training's work, then send the next part or resume the training.
 
         `delivery` is how many times the queue has delivered the message.
         """
@@ -92,7 +92,11 @@ class TrainingPartService:
             queue.send_part(lent, following)
 
     def _make(self, model: Model, key: str) -> bool:
-        """Compute a part and delete its input; return False if the part was finished before."""
+        """Compute a part of a training, and delete the part's input.
+
+        Returns:
+            False if the part was finished before.
+        """
         part = self._parts.read(key)
         if part is None:
             return False

@@ -434,7 +434,7 @@ class _Progress:
         self._control.report(self.shown)
 
     def on_sample(self, done: int, total: int) -> None:
-        """Check the time while a sample's vectors are computed; they do not count as progress."""
+        """Check the time while a sample's vectors are computed. The progress does not change."""
         self.has_embedded |= done < total
         self.on_embed(0.0)
 

@@ -104,7 +104,7 @@ class _OpenTraining:
     model: Model
     """Model that is trained."""
     training: VisionTraining
-    """The training in the engine."""
+    """State of the training in the engine."""
     curve: CurveWriter
     """Writer of the learning curve."""
     fingerprint: str

@@ -303,7 +303,7 @@ class IngestService:
 
 
 class _Attempt:
-    """One attempt to read an upload. The methods are the steps, in their order."""
+    """One attempt to read an upload. The methods are its steps, in the order of the calls."""
 
     def __init__(
         self,

@@ -23,7 +23,8 @@ def lease_is_over(
 def is_announced_before(nudged_at: NumberAttribute, moment: int, now: int) -> Condition:
     """Return the condition that the last message of a job was sent before `moment`.
 
-    It is also met if the stored time is so far ahead that the clock must have been set back since.
+    The condition is also met if the stored time is so far ahead that the clock must have been set
+    back since.
     """
     before: Condition = (nudged_at < moment) | (nudged_at > now + LONGEST_LEASE_MILLISECONDS)
     return before

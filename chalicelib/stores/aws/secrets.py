@@ -58,10 +58,10 @@ _NONCE_BYTES = 12
 
 
 class Seal:
-    """Encrypts and decrypts bytes for one purpose, with AES-GCM and a key from the signing key.
+    """Encrypts and decrypts bytes for one purpose, with AES-GCM.
 
-    The place of a value, such as its row's key, is authenticated too. So a value that is copied
-    to another row cannot be decrypted there.
+    The key is derived from the signing key. The place of a value, such as its row's key, is
+    authenticated too. So a value that is copied to another row cannot be decrypted there.
     """
 
     def __init__(self, secrets: SecretStore, purpose: str) -> None:

@@ -118,7 +118,11 @@ class AppendStore:
         return label_id, replace(dataset, counts=counts)
 
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
-        """Add an example once the lease is free; return example, dataset, and whether it is new."""
+        """Add an example once the lease is free.
+
+        Returns:
+            The example, the dataset, and whether the example is new.
+        """
         return self._stores.ownership.while_owned(
             dataset,
             lambda owned: self._append(owned, new),

@@ -319,7 +319,7 @@ class DatasetStore:
         return claimed
 
     def claim_deleted(self, older_than: int) -> list[Dataset]:
-        """Return datasets whose deletion makes no progress, so that the caller sends its job again.
+        """Return datasets whose deletion makes no progress, so that the caller resends the jobs.
 
         They include datasets whose creating call died before `finish`. The current time is stored
         in the row of each returned dataset, so that a simultaneous sweep does not return it again.
@@ -337,7 +337,7 @@ class DatasetStore:
     def _claim(
         self, rows: Iterable[DatasetRow], condition: Condition, *more: Action
     ) -> list[Dataset]:
-        """Store the current time in each row that meets a condition; return their datasets."""
+        """Store the current time in each row that meets a condition; return the rows' datasets."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock())), *more]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]

@@ -32,7 +32,7 @@ from chalicelib.stores.datasets.labels import owner_key
 
 @dataclass(frozen=True)
 class OwnedDataset:
-    """A dataset with the lease under which its holder may change it."""
+    """A dataset, and the lease that allows its holder to change the dataset."""
 
     dataset: Dataset
     """The dataset as it was when the lease was acquired."""

@@ -43,7 +43,7 @@ class TraceStore:
         self._clock = clock
 
     def put(self, dataset: Dataset, fence: int, traces: Traces) -> None:
-        """Record the data that a correction is about to replace, before it is committed."""
+        """Record the data that a correction will replace. Called before the correction's commit."""
         members = {
             "at": to_milliseconds(self._clock()),
             "previous": dataset.last_correction,
@@ -59,7 +59,7 @@ class TraceStore:
         return [_load(row) for row in rows]
 
     def delete(self, dataset_id: int, fence: int) -> None:
-        """Delete a record: its data was deleted, or its correction was never committed."""
+        """Delete a record, because its data was deleted or its correction was never committed."""
         ExampleChunkRow(traces_key(dataset_id), fence).delete()
 
 

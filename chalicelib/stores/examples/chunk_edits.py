@@ -48,7 +48,7 @@ class SequenceEdit:
 
 
 class _ParallelWriter:
-    """Writes chunks in parallel. When its `with` block ends without an error, all are written."""
+    """Writes chunks in parallel. All are written once the `with` block has ended without error."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class ChunkEditor:
         """Return whether the digest index stays usable after an edit, and which examples it lacks.
 
         Returns:
-            Whether it stays usable, and digest and id of each example that it lacks.
+            Whether the index stays usable; and digest and id of each example that the index lacks.
         """
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()

@@ -40,7 +40,7 @@ def label_ranges(
 def stretches(
     ranges: Iterable[LabelRange], start: int, count: int
 ) -> Iterator[tuple[LabelRange, ExampleRange]]:
-    """Yield the parts of ranges that make up one page of a list of examples.
+    """Yield the part of each range that is on one page of a list of examples.
 
     The list consists of the examples of all ranges, one range after the other.
 

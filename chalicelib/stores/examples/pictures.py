@@ -113,7 +113,7 @@ MAX_WAITING = 64
 
 
 class PictureWriter:
-    """Writes images in parallel. When its `with` block ends without an error, all are written.
+    """Writes images in parallel. All are written once the `with` block has ended without an error.
 
     Images whose digests (32 hex digits) are in `stored` are skipped.
     """

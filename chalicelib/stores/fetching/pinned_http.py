@@ -79,10 +79,12 @@ class Pace:
 
 
 class _TimedReader(io.RawIOBase):
-    """Reads from a socket until a deadline. While it waits, it calls `check`, which may stop it.
+    """Reads from a socket until a deadline.
 
-    A plain socket timeout restarts with each read. So a server that sends one byte per second
-    could block a worker for days.
+    While it waits, it calls `check`, which may raise an error to stop the read.
+
+    A plain socket timeout restarts with each read. So a server that sends one byte per second could
+    block a worker for days.
     """
 
     def __init__(self, sock: socket.socket, deadline: Deadline, check: Callable[[], None]) -> None:

@@ -1,7 +1,7 @@
 """Rows of batches, which are changed by single conditional writes.
 
-A part counts as answered once it is in `parts_done` of the row, which is written after the part's
-answers. No part is added after the status is final.
+A part counts as answered once `parts_done` of the row contains it. This attribute is written after
+the part's answers. No part is added after the status is final.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class BatchStore:
         )
 
     def acquire(self, batch: Batch) -> Batch | None:
-        """Acquire a batch for its next step; None if its work has ended or has another owner."""
+        """Acquire a batch for its next step; None if no step is left or another worker owns it."""
         row = _row(batch)
         return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 

@@ -174,7 +174,7 @@ class CapacityStore:
         check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
 
     def read_version(self, account_id: str) -> int | None:
-        """Return the version of an account's sum of bytes, which each change of the sum increases.
+        """Return the version number of an account's sum of bytes. Each change of the sum adds 1.
 
         The result is None if no sum is stored yet.
         """

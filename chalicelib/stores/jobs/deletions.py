@@ -85,7 +85,7 @@ class DeletionStore:
         return _load(row) if row else None
 
     def acquire(self, account_id: str, deletion_id: str) -> Deletion | None:
-        """Acquire a deletion and set it RUNNING; None if it has ended or has another owner."""
+        """Acquire a deletion and set it RUNNING; None if it has ended or another worker owns it."""
         # Deleting twice is harmless, so the lease only saves work and needs no fence.
         now = to_milliseconds(self._clock())
         owner = secrets.token_hex(8)

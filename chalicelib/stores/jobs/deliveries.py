@@ -93,7 +93,7 @@ class DeliveryStore:
         return [_load(row) for row in rows]
 
     def acquire(self, account_id: str, hook_id: str, key: str) -> Delivery | None:
-        """Acquire a delivery for one attempt; None if it has ended or has another owner."""
+        """Acquire a delivery for one attempt; None if it has ended or another worker owns it."""
         now, owner = self._clock(), secrets.token_hex(8)
         row = DeliveryRow(_owner(account_id, hook_id), key)
         is_over = lease_is_over(DeliveryRow.lease_until, to_milliseconds(now))

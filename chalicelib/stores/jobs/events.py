@@ -1,7 +1,8 @@
-"""Sends the events of an account to its webhooks: stores a delivery for each, and sends its job.
+"""Sends the events of an account to the account's webhooks.
 
-Services emit an event after they have written the change that it reports. Errors are only logged,
-because receivers can also read the state with the API.
+For each webhook, a delivery is stored, and a job for this delivery is sent. Services emit an event
+after they have written the change that the event reports. Errors are only logged, because receivers
+can also read the state with the API.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class RowLease:
     def take(
         self, row: ExportRow | BatchRow, fence: int, attempts: int, more: Iterable[Action] = ()
     ) -> bool:
-        """Acquire the lease of a row; return False if its job has ended or has another owner.
+        """Acquire the lease of a row; return False if its job has ended or another worker owns it.
 
         Args:
             row: row with its key. Afterwards it has all of its attributes.
@@ -108,7 +108,7 @@ class FileJobStore(ABC, Generic[JobT]):
         return self._load(row) if row.due_at > to_milliseconds(self._clock()) else None
 
     def acquire(self, account_id: str, job_id: str) -> JobT | None:
-        """Acquire a job and set it RUNNING; None if it has ended or has another owner."""
+        """Acquire a job and set it RUNNING; None if it has ended or another worker owns it."""
         row = find_row(ExportRow, account_id, job_id)
         if row is None:
             return None

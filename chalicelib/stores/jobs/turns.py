@@ -147,7 +147,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
-        """Acquire a job, and store its turn as the latest of its queue; None if it has an owner."""
+        """Acquire a job, and store its turn as its queue's latest; None if a worker owns it."""
 
     def acquire(self, job: Queued) -> Owned | None:
         """Acquire the next job that may start, in the queues (lanes) that this worker serves.
@@ -337,8 +337,8 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
     def must_yield(self, model: Model, served_seconds: float) -> bool:
         """Return whether this worker should run a waiting training in place of its current one.
 
-        A waiting training goes first if it is on a paid plan and the current one is not, or if it
-        has run for a much shorter time.
+        A waiting training goes first if it is the only one of the two on a paid plan, or if it has
+        run for a much shorter time.
         """
         if served_seconds < TURN_SECONDS:
             return False

@@ -51,7 +51,7 @@ class ModelLeases:
         self._kept_versions = settings.kept_versions
 
     def acquire(self, account_id: str, model_id: str, run: int) -> Model | None:
-        """Acquire a run and set it RUNNING; None if it has ended or has another owner."""
+        """Acquire a run and set it RUNNING; None if it has ended or another worker owns it."""
         row = ModelRow(account_id, model_id)
         owner = secrets.token_hex(8)
         now = to_milliseconds(self._clock())

@@ -248,7 +248,7 @@ class ModelStore:
         return claimed
 
     def claim_hidden(self, older_than: int) -> list[Model]:
-        """Return models whose deletion makes no progress, so that the caller sends its job again.
+        """Return models whose deletion makes no progress, so that the caller resends the jobs.
 
         The current time is stored in each row, so that a simultaneous sweep returns other models.
 

@@ -102,7 +102,7 @@ class VersionUse:
         self._users = {"A batch": batches, "An export": exports}
 
     def find(self, model: Model) -> dict[str, str]:
-        """Return the users of versions, `A batch` or `An export`, by folder of the used version."""
+        """Return what uses each version, `A batch` or `An export`, by the version's folder."""
         return {
             folder: what
             for what, store in self._users.items()

@@ -69,7 +69,7 @@ class Operation:
     """The declaration of one API operation, as the decorator of its view.
 
     The view does the work of the call, and returns the record of the answer. The view's name
-    becomes the name of the operation, its docstring the summary in OpenAPI, and its return
+    becomes the name of the operation. Its docstring becomes the summary in OpenAPI, and its return
     annotation the type of the answer.
     """
 
@@ -185,7 +185,7 @@ class Operation:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Return the method of the operation, and HEAD if it is GET."""
+        """Return the method of the operation; for GET, also HEAD."""
         return (self.method, "HEAD") if self.method == "GET" else (self.method,)
 
     def routes(self) -> Iterator[tuple[str, str]]:
