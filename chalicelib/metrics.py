@@ -34,7 +34,7 @@ class Metric:
     unit: str
     """COUNT, MILLISECONDS or SECONDS."""
     dimensions: tuple[str, ...] = ()
-    """Dimensions other than SERVICE. In lower case they are the labels in Prometheus."""
+    """Dimensions other than SERVICE. Their names in lower case are the labels in Prometheus."""
     exported: str = ""
     """Name in Prometheus; empty if the metric is only for CloudWatch. Durations are in seconds."""
     help: str = ""

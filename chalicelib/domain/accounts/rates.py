@@ -114,8 +114,8 @@ class _Drawn:
     def is_due(self, now: float) -> bool:
         """Return whether this process must take calls from the shared bucket again.
 
-        It must take calls again once it has used all calls that it took, at the latest after
-        BURST_SECONDS. If the bucket was nearly empty, it must do so after SCARCE_SECONDS.
+        This is necessary once all calls that it took are used, and at the latest after
+        BURST_SECONDS; if the bucket was nearly empty, after SCARCE_SECONDS.
         """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:

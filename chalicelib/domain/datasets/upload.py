@@ -158,7 +158,9 @@ class Upload:
     """The job of reading one file into a dataset, as the dataset's row stores it."""
 
     adds: bool = False
-    """Whether the dataset existed before (PUT), so that it stays available if the upload fails."""
+    """Whether the file is added to an existing dataset (PUT), which stays available if the upload
+    fails.
+    """
     raw: str = ""
     """Bucket key of the file as received; empty until a file given by `path` is downloaded."""
     path: str = ""

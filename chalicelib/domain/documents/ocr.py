@@ -78,7 +78,8 @@ class TableBlock:
 
     table: NamedTable
     normalized: tuple[str | None, ...]
-    """For each cell the U.S. address in it as a JSON object, or None."""
+    """For each cell, the U.S. address in it as a JSON object; None for a cell without an address.
+    """
     number: int
     """Number of the table in the document, from 1. Parts of one table share a number."""
 

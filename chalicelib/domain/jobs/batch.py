@@ -201,7 +201,7 @@ class Batch:
     stalls: int = 0
     """How many times messages were sent again without any part being answered in between."""
     lease_until: int = 0
-    """End of the lease of the worker that does the current step, in milliseconds since 1970."""
+    """When the worker's lease on the current step ends, in milliseconds since 1970."""
 
     @property
     def part_lines(self) -> int:

@@ -25,7 +25,9 @@ class Comparison:
     """Accuracy of the first version, 0 to 1."""
     second_accuracy: float
     low: float
-    """Lower end of the paired 95 % confidence interval of second accuracy minus first accuracy."""
+    """Lower end of the paired 95 % confidence interval of the difference between the accuracies,
+    second minus first.
+    """
     high: float
 
     @property

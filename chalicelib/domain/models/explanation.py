@@ -41,7 +41,7 @@ class ExplainedWord:
     share: float
     """Contribution, -1 to 1; negative if the word makes the label less probable."""
     is_read: bool = True
-    """Whether the model reads the words; False beyond the maximum length of texts."""
+    """Whether the model reads the words; False for words beyond the maximum length of texts."""
 
 
 @dataclass(frozen=True, slots=True)

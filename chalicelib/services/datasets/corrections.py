@@ -231,7 +231,7 @@ class CorrectionService:
     def correct_from_report(
         self, view: DatasetView, model: Model, confidence: float
     ) -> CorrectionResult:
-        """Apply the suggestions of a model's report, except for examples corrected since.
+        """Apply the suggestions of a model's report, except to examples corrected afterwards.
 
         Args:
             view: the dataset that the model was trained from.

@@ -383,7 +383,7 @@ def _widgets(pages: Sequence[PageFindings]) -> tuple[PlacedWidget, ...]:
 
 
 def _named(findings: Sequence[Finding], request: OcrRequest) -> tuple[Finding, ...]:
-    """Name the tables, choose the best value of each entity, and sort by probability."""
+    """Name the tables, choose each entity's best value, and sort the findings by probability."""
     from chalicelib.engines.ocr.tables.links import PagePart
     from chalicelib.engines.ocr.tasks import name_tables
 

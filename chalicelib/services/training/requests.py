@@ -189,7 +189,7 @@ class TrainingService:
     def queue_adjustment(
         self, account: Account, model: Model, request: TrainRequest, store: StoreFiles | None
     ) -> ModelView:
-        """Queue an adjustment, which reads no dataset; raise the errors that `retrain` raises."""
+        """Queue an adjustment, which reads no dataset. The errors are those of `retrain`."""
         return self._queue_again(account, model, request, None, store)
 
     def _queue_again(
@@ -220,7 +220,7 @@ class TrainingService:
     def _store_run(
         self, store: StoreFiles, account: Account, dataset: Dataset | None, entry: str
     ) -> None:
-        """Write the texts of a run, which are deleted with the model if the call dies."""
+        """Write the texts of a run. If the call dies, the texts are deleted with the model."""
         try:
             store()
         except StorageUnavailable:

@@ -310,7 +310,7 @@ class TrainingRunService:
         journal.job_given_up("model", model.model_id)
 
     def _clean_up(self, model: Model, entries: frozenset[str]) -> None:
-        """Remove the entries that mark a run as open, and its checkpoints; only log errors."""
+        """Remove a run's checkpoints, and the entries that mark it as open; only log errors."""
         try:
             self._stores.guards.release(model, entries)
         except StorageUnavailable:

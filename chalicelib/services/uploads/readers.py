@@ -221,7 +221,7 @@ def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureF
 
 
 def _accepted_pictures(decision: ImageScan) -> Iterator[ParsedExample]:
-    """Yield the accepted examples. The first example of an image requests its features."""
+    """Yield the accepted examples. The first example of an image requests the image's features."""
     waiting: set[bytes] = set()
     for item in decision.items:
         picture = item.digest.hex()

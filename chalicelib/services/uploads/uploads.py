@@ -347,8 +347,8 @@ class UploadService:
     def _reserved(self, dataset: Dataset, upload: Upload, source: UploadSource) -> Iterator[None]:
         """Count an upload, and claim a file that a presigned form sent; undo both on failure.
 
-        If the block raises although the upload has started, nothing is undone: a write can succeed
-        without a reply, or another attempt at the call can have started it.
+        If the block raises although the upload has started, nothing is undone. A write can succeed
+        without a reply, or another attempt at the call can have started the upload.
         """
         if source.uploaded is not None:
             self._stores.uploaded_files.claim(source.uploaded, dataset.upload_id)

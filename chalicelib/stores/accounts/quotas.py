@@ -203,7 +203,7 @@ class QuotaStore:
             threading.Thread(target=log.with_context(settle_here), daemon=True).start()
 
     def _pop_finished(self, row: QuotaRow, token: str) -> set[str]:
-        """Return tokens of finished calls for the next write to remove; none while they are few."""
+        """Return tokens of finished calls for the next write to remove; none if there are few."""
         key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
             # Each clause makes a write slower, so tokens are collected first.

@@ -231,7 +231,7 @@ class DatasetStore:
     def note_urls(self, dataset: Dataset, until: int) -> bool:
         """Store when presigned URLs of a dataset's images expire.
 
-        `until` is when the URLs expire. A later stored time stays.
+        `until` is when the URLs expire. If a later time is stored, it does not change.
 
         Returns:
             False if the dataset is being deleted.
@@ -293,7 +293,7 @@ class DatasetStore:
     def claim_lost(
         self, lanes: Iterable[str], dead_before: int, announced_before: int
     ) -> list[Dataset]:
-        """Return uploads whose message seems to be lost, so that the caller sends it again.
+        """Return uploads whose message seems to be lost, so that the caller sends a new message.
 
         The current time is stored in the row of each returned upload, so that a simultaneous sweep
         does not return the same upload.

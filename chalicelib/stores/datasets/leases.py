@@ -225,7 +225,7 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Change the row of a leased dataset, whose status must be in `statuses`, if given."""
+        """Change the row of a leased dataset. Its status must be in `statuses`, if given."""
         # A call that ends an upload also accepts its own final status. So a retry succeeds, and a
         # final status whose response was lost is not replaced by another one.
         row = row_of(dataset)

@@ -41,7 +41,7 @@ class _Places:
     """Id of the dataset directly before each stored position, by position."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
-        """Return the highest stored position up to `offset`, and the dataset id before it."""
+        """Return the highest stored position up to `offset`, and the id of the dataset before."""
         return max((place for place in self.ids.items() if place[0] <= offset), default=(0, 0))
 
 

@@ -29,7 +29,7 @@ def receipt_key(receipt: Receipt) -> str:
 
 
 def parse_receipt_key(key: str, dataset_id: int) -> Receipt:
-    """Return a receipt that has only the id and the time in a sort key."""
+    """Return a receipt that has only an id and a time, parsed from a sort key."""
     milliseconds, _, receipt_id = key.partition("#")
     return Receipt(receipt_id, dataset_id, from_milliseconds(int(milliseconds)))
 

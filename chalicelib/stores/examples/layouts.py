@@ -38,7 +38,9 @@ class ChunkLayout:
     chunks: tuple[tuple[int, int], ...] = ()
     """Number and size of each chunk, in the order of the examples."""
     next: int = 0
-    """Number of the chunk that has the first example after those in `chunks`."""
+    """Number of the first chunk that is not in `chunks`. It has the examples that follow the
+    layout.
+    """
     is_indexed: bool = False
     """Whether the digest index and `unindexed` together contain all examples in `chunks`."""
     unindexed: tuple[tuple[bytes, int], ...] = ()

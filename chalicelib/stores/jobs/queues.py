@@ -32,8 +32,7 @@ def queue_name(settings: Settings, short: str) -> str:
 def retried_by_sweep(job: str, **ids: str | int) -> Iterator[None]:
     """Log an error of the queue instead of raising it, because SweepService sends the job later.
 
-    The log line contains `job`, which is the kind of the job that the `with` block sends, and
-    `ids`.
+    The log line contains `ids`, and `job`: the kind of the job that the `with` block sends.
     """
     try:
         yield

@@ -80,7 +80,7 @@ class ModelLeases:
         self._write(model, [ModelRow.lease_until.set(until)])
 
     def report(self, model: Model, progress: float, epochs: int) -> None:
-        """Store the finished epochs of a run; also store its progress, 0 to 1, if it increased."""
+        """Store the finished epochs of a run, and its progress (0 to 1) if that has increased."""
         actions: list[Action] = [ModelRow.epochs.set(epochs)]
         # A resumed run starts below the progress that users have seen, which must not decrease.
         if progress > model.progress:

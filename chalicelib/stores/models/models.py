@@ -222,15 +222,15 @@ class ModelStore:
         return row_versions(row).bytes if is_deleted else 0
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[Model]:
-        """Return trainings whose message seems to be lost, so that the caller sends it again.
+        """Return trainings whose message seems to be lost, so that the caller sends a new message.
 
         The current time is stored in each row, so that a simultaneous sweep returns other models.
 
         Args:
             dead_before: trainings whose worker died are returned if their last message was sent
                 before this time, in milliseconds since 1970.
-            announced_before: like `dead_before`, for waiting trainings. Their message may still
-                be in the queue.
+            announced_before: like `dead_before`, for waiting trainings. Their message may still be
+                in the queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)

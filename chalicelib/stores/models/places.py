@@ -83,7 +83,8 @@ class QueuePlaces:
     def before(self, model: Model) -> int:
         """Return how many waiting trainings, of all accounts, will run before a model's training.
 
-        The number is exact up to `EXACT_PLACES`, and otherwise at most COUNTED_MILLISECONDS old.
+        The number is exact up to `EXACT_PLACES`. A larger number was counted at most
+        COUNTED_MILLISECONDS ago.
         """
         until = to_milliseconds(model.queued_at or model.created_at)
         lanes: list[tuple[str, int | None]] = [(open_key(QUEUED, model.is_paid), until)]
@@ -104,7 +105,7 @@ class QueuePlaces:
         There is one queue of paid plans and one of free plans.
 
         Returns:
-            Whether one of the queues has so many trainings.
+            Whether a queue has more than EXACT_PLACES trainings.
         """
         now = to_milliseconds(self._clock())
         lanes = {}

@@ -107,7 +107,7 @@ class ServedModels:
 
 
 def load_served(row: ModelRow | None) -> ServedModel | None:
-    """Return the model in a row with at least the attributes SERVED_MEMBERS; None if deleted."""
+    """Return the model in a row that has the attributes SERVED_MEMBERS; None if it was deleted."""
     if row is None or row.deleted:
         return None
     return ServedModel(row.model_id, row.type, row.status, row.version or "")

@@ -80,8 +80,8 @@ def whole_number(sent: object) -> int | None:
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
     """Convert fields to a struct. Numbers and booleans may be texts, as in forms.
 
-    Unknown fields are ignored. Error texts put `prefix` before the name of a field: the name of the
-    field that contains it, and a dot.
+    Unknown fields are ignored. In error texts, `prefix` precedes the name of a field. It is the
+    name of the containing field, and a dot.
 
     Raises:
         BadRequest: a field is missing or its value is not allowed.

@@ -97,7 +97,9 @@ class Operation:
     list_members: Mapping[str, Any] = field(default_factory=dict)
     """Schemas of optional members that the list has in addition to `object` and `data`."""
     locate: Callable[[Call], object] | None = None
-    """Loads the objects that path and body name. Runs after authentication, before other checks."""
+    """Loads the objects whose ids are in the path or the body. Runs after authentication, before
+    other checks.
+    """
     name_model: Callable[[Call], str | None] | None = None
     """Returns the id of the model in the body, so that its row is read together with the account's.
 
