@@ -120,7 +120,7 @@ def _answers_and_errors(
         probabilities: out of fold, float, shape (examples, labels).
         truth: label indexes as given, int, shape (examples,).
         thresholds: mean probability of every label for its own examples, float, shape (labels,).
-        is_counted: labels that are examined, bool, shape (labels,).
+        is_counted: whether each label is examined, bool, shape (labels,).
     """
     answers, off_diagonal = np.empty(len(truth), np.int64), 0
     # A chunk at a time, so that no copy of all probabilities is made.

@@ -86,8 +86,8 @@ def shuffled_ranks(digests: Sequence[bytes], seed: int) -> Ints:
 def hold_out(labels: Ints, groups: Ints, ranks: Ints, training_share: float) -> Bools:
     """Choose the held-out examples, label by label; return a mask, bool, shape (examples,).
 
-    Every label has at least one example to train on. No example is held out of a label with fewer
-    than three examples, or with all examples in one group.
+    Every label has at least one example to train on. If a label has fewer than three examples, or
+    all its examples are in one group, none of them is held out.
 
     Args:
         labels: label indexes, int, shape (examples,).

@@ -81,7 +81,7 @@ def lay_out(
     Args:
         page: page of the items, which must have pixels if tables are written.
         items: result of `find_items`.
-        request: request; its layout, output and roles decide what is computed.
+        request: its layout, output and roles decide what is computed.
         tools: the networks.
         check: called regularly; may raise an error to stop.
 

@@ -114,7 +114,7 @@ def train_text(
     """Train a text model.
 
     Args:
-        model: the model, with the request of its run.
+        model: the model, whose run has the options of the request.
         texts: the training texts.
         vectors: source of the vectors.
         callbacks: called as the training proceeds.
@@ -230,7 +230,7 @@ def make_training_set(
     Args:
         texts: the training texts.
         vectors: source of the vectors.
-        rejects: whether the model rejects texts, for which it needs the background texts.
+        rejects: whether the model rejects texts; if so, the background texts are added.
     """
     names = [encoder.name for encoder in vectors.encoders]
     background = None

@@ -42,7 +42,7 @@ def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Co
 def as_contact(found: EntityMatch) -> Contact:
     """Convert a found contact to a `Contact`, with its box and probability.
 
-    The probability is the pieces' mean, weighted by length, times the confidence of the tag.
+    The probability is that of the pieces (mean weighted by length) times the tag's confidence.
     """
     weight = sum(len(piece.text) for piece in found.pieces)
     read = sum(piece.line.probability * len(piece.text) for piece in found.pieces) / weight

@@ -59,12 +59,12 @@ def find_fields(
         page: the page, with lines in any order; pixels are used to find boxes, and may be missing.
         template: the template of the form.
         check: called regularly; may raise an error to stop.
-        weigh: computes probabilities; replaced only to fit their weights.
+        weigh: computes probabilities; another function is passed only to fit the weights.
 
     Returns:
         One field for each key that is on the page, in the template's order. The field of a key
-        without a value has an empty text and no value box. A virtual key is left out if the page
-        has no text of its kind.
+        without a value has an empty text and no value box. A virtual key (without a caption) is
+        left out if the page has no text of its kind.
     """
     fields = _find_printed(page, template.keys, check, weigh)
     used = [field.value_box for field in fields.values() if field.value_box is not None]

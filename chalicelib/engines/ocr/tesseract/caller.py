@@ -85,8 +85,8 @@ class Caller:
         Args:
             image: grey or RGB.
             mode: PAGE or BLOCK.
-            check: called many times a second; an exception ends the call and, within SECONDS, the
-                program.
+            check: called many times a second; an exception ends the call at once, and the program
+                within SECONDS.
 
         Returns:
             The words in the program's order.

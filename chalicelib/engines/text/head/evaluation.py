@@ -114,7 +114,7 @@ class SplitEvaluator:
         """Return probabilities and rejections, computed in the same way as by the finished model.
 
         Args:
-            logits: logits, with the nearest texts if the model uses them.
+            logits: logits, with the cosines to the nearest texts added if the model uses these.
             alone: logits of the head alone.
             evidence: result of `Domain.evidence`; None without a rejector.
         """

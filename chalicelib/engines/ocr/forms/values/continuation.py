@@ -158,8 +158,8 @@ class Continuation:
     def heads_column(self, key: FoundKey, chosen: Candidate) -> float:
         """Return how surely a key is the header of a column: 0, 0.5 or 1.
 
-        In a column, rows of one kind are equally far apart. Other texts below a value may belong
-        to another field.
+        It is one if texts of the value's kind follow below at equal distances. Other texts below a
+        value may belong to another field.
         """
         kind = _kind(self._segment(chosen.fragment).text)
         rows = [chosen.fragment] if chosen.relation == BELOW and kind is not None else []

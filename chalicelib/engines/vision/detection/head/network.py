@@ -232,7 +232,7 @@ class TrainingWorkspace(Workspace):
         self._layers[layer].forward(values, kernel, out)
 
     def _masked(self, activations: Floats) -> Floats:
-        """Return the gradient with respect to a ReLU's input: zero where its output is zero."""
+        """Return the gradient with respect to the input of a ReLU: zero where the output is 0."""
         inside = self._grid.inside(self._gradient)
         np.multiply(self._grid.inside(self._back), self._grid.inside(activations) > 0.0, out=inside)
         return inside
