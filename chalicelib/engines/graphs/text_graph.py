@@ -213,7 +213,7 @@ class TextHead:
         return graph.add("Add", graph.add("Mul", shares, certainty), even)
 
     def _rejected(self, rejector: Rejector, signals: str) -> str:
-        """Add nodes for whether the domain score is below the threshold: bool, shape (1, 1)."""
+        """Add nodes that test whether the domain score is below the threshold: bool, (1, 1)."""
         graph = self._graph
         # The distance from the boundary is limited to a maximum.
         ceilings = np.array([np.inf, np.inf, LINE_CEILING])

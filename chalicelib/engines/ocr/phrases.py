@@ -57,7 +57,7 @@ def find_gaps(line: TextLine, ink: Ink) -> list[Gap]:
 
 
 def usual_space(lines: Iterable[list[Gap]]) -> float:
-    """Return the usual width of a space on a page, from the gaps of its lines; 0 without gaps."""
+    """Return the usual width of a space on a page, from the gaps of its lines; 0 if unknown."""
     spaces = [gap.width for gaps in lines for gap in gaps if gap.is_space]
     return min(_WIDEST_SPACE, median(spaces)) if spaces else 0.0
 

@@ -57,7 +57,7 @@ class Adjustment:
     """Number of texts marked as out of the domain."""
     unlabelled: int
     temperature_factor: float
-    """New temperature divided by the former one; 1 without labelled texts."""
+    """New temperature divided by the former one; 1 if there are no labelled texts."""
     rejected_before: Interval | None = None
     """Fraction of in-domain texts rejected by the old threshold; None if it was not changed."""
     rejected_after: Interval | None = None

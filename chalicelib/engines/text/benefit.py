@@ -49,7 +49,7 @@ class Benefit:
     gain: float
     """Lower end of the 95 % interval of the accuracy gain, from paired predictions."""
     decrease: float
-    """Lower end of the 95 % interval of the decrease of the log-loss, paired too."""
+    """Lower end of the 95 % interval of the decrease of the log-loss, from paired predictions."""
     worth: float
     """Relative decrease of the log-loss that is enough to use the additional encoders."""
     needs_proof: bool

@@ -67,8 +67,7 @@ class TextVectors:
     reason: str = ""
     """Reason for choosing the profile of encoders, for the model card."""
     of_unlabelled: Callable[[str], Singles] | None = None
-    """Returns, given the name of an encoder, the vectors of the unlabelled texts; None without any.
-    """
+    """Returns the vectors of unlabelled texts, given an encoder's name; None if there are none."""
     uses_names: bool = False
     """Whether the model is trained from the names of its labels, because most have few examples."""
 

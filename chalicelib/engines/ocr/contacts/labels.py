@@ -51,7 +51,7 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return tag and start of a label at the end of a text; without one, None and `len(text)`."""
+    """Return tag and start of a label at a text's end; None and `len(text)` if there is none."""
     window = max(0, len(text) - settings.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
     names: list[str] = []
@@ -67,7 +67,7 @@ def tag_before(text: str) -> tuple[str | None, int]:
 
 
 def tag_after(text: str) -> tuple[str | None, int]:
-    """Return tag and end of a label at the beginning of a text; without one, None and 0."""
+    """Return tag and end of a label at the beginning of a text; None and 0 if there is no label."""
     match = _AFTER.match(text[: settings.LABEL_WINDOW])
     if match is None:
         return None, 0

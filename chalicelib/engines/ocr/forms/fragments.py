@@ -40,7 +40,7 @@ class FormFragment:
     segment: LineSegment
     """Position and characters of the text."""
     owner: int | None = None
-    """Index of the key directly before this text in the same line; None without such a key."""
+    """Index of the key directly before this text in the same line; None if there is none."""
     is_labelled: bool = False
     """Whether the text begins with a label that is not in the template."""
 

@@ -119,7 +119,7 @@ def tilt(lines: Sequence[TextLine]) -> float:
 
 
 def text_height(segments: Sequence[LineSegment]) -> float:
-    """Return the median height of the segments in pixels; 1 without segments."""
+    """Return the median height of the segments in pixels; 1 if there are no segments."""
     return median(segment.height for segment in segments) if segments else 1.0
 
 

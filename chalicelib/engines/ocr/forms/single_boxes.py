@@ -171,7 +171,7 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
 
 
 def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
-    """Return the index of each digit's box, the first box's middle, and the distance of the boxes.
+    """Return the index of each digit's box, the first box's middle, and the distance between boxes.
 
     None if the digits are not at equal distances.
     """

@@ -20,7 +20,7 @@ class Block:
     rows: list[Row]
     """Lines of the block. Each is a list of runs, or of parts of runs."""
     right: float
-    """Right edge of the text to which lines of the block are wrapped, in pixels."""
+    """Right edge at which the lines of the block are wrapped, in pixels."""
 
     def flows_on(self, number: int) -> bool:
         """Return whether a line was wrapped: the next line's first word would not have fitted."""

@@ -250,7 +250,7 @@ def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
 
 
 def _common(one: list[Interval], other: list[Interval], least: float) -> list[Interval]:
-    """Return the intersections, at least `least` wide, of two lists of free intervals."""
+    """Return the intersections of two lists of intervals without text, at least `least` wide."""
     found = []
     first = second = 0
     while first < len(one) and second < len(other):
@@ -331,7 +331,7 @@ class _Band:
         )
 
     def add(self, strip: _Strip) -> None:
-        """Add a strip."""
+        """Add a strip to the band."""
         self._free = _common(self._free, strip.free, _GUTTER * self._height)
         self._left, self._right = min(self._left, strip.left), max(self._right, strip.right)
         self._has_columns |= strip.is_divided

@@ -52,7 +52,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Return one block for each table and each run of words in a block with a table."""
+    """Split a block that has tables: one block for each table and for each run of words."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]

@@ -70,7 +70,7 @@ class LearningExample:
     """All words of the pages, normalised, for searching captions."""
 
     def has(self, folded: str) -> bool:
-        """Return whether the pages contain the words `folded`, normalised like `words`."""
+        """Return whether the normalised words `folded` occur on the pages."""
         return folded in self.words
 
 

@@ -110,7 +110,7 @@ def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
 
 
 def _is_like_row(line: TextLine) -> bool:
-    """Return whether a line may be a row of a zone: long, with only characters of zones."""
+    """Return whether a line may be a row of a zone: long, with only characters that zones have."""
     top_left, top_right, _, bottom_left = line.corners
     letters = compact(line.text)
     known = sum(letter in LETTERS for letter in letters)

@@ -100,7 +100,7 @@ def lattice_grid(lattice: Lattice) -> TableGrid | None:
 
 
 def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
-    """Return the positions of ruled lines; lines close together become one, at their mean."""
+    """Return the positions of ruled lines; close lines are merged at their mean position."""
     groups: list[list[Ruling]] = []
     for ruling in sorted(rulings, key=lambda ruling: ruling.position):
         last = groups[-1][-1] if groups else None

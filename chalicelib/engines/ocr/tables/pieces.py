@@ -22,7 +22,7 @@ _STROKES = "|¦"
 
 
 def text_height(lines: Iterable[TextLine]) -> float:
-    """Return the usual height of a line, in pixels; 20 without lines."""
+    """Return the usual height of a line, in pixels; 20 if there are no lines."""
     heights = [line.box.height for line in lines]
     return (
         max(settings.LEAST_TEXT_PIXELS, float(median(heights)))

@@ -111,7 +111,7 @@ class HeadObjective:
         return [self._add_batch(batch, head, gradient) for batch in group], gradient
 
     def _add_batch(self, batch: ExampleBatch, head: SoftmaxHead, gradient: Floats) -> float:
-        """Add the gradient of a batch to `gradient`, shape (dims + 1, labels); return its loss."""
+        """Add a batch's gradient to `gradient`, (dims + 1, labels); return the batch's loss."""
         weights = self._class_weights[batch.labels]
         rows = np.arange(len(batch.labels))
         logits = head.logits(batch.features)

@@ -106,7 +106,7 @@ class Rejection:
     """The rejectors of a model, or its energy thresholds if it has none."""
 
     rejectors: FittedRejectors | None = None
-    """The rejectors; None without background texts, a rejection rate, or held-out examples."""
+    """The rejectors; None if background texts, rejection rate or held-out examples are missing."""
     threshold: float = float("-inf")
     """Energy (log-sum-exp of the logits) below which a text is rejected; -infinity for none."""
     metric_threshold: float = float("-inf")

@@ -98,7 +98,7 @@ def _parts_to_compare(unit: Floats) -> Iterator[Ints]:
 
 
 def _components(unit: Floats) -> Ints:
-    """Return the index of the first row in each row's group of close rows, int, shape (rows,)."""
+    """Return, for each row, the lowest index in its group of similar rows, int, shape (rows,)."""
     groups = np.arange(len(unit))
     limit = CLOSE_COSINE * _STEPS * _STEPS
     for first in range(0, len(unit), _BLOCK_ROWS):

@@ -109,7 +109,7 @@ class _Sample:
         self.relevance: Doubles = np.zeros(len(vectors))
 
     def fit(self, encoder: str) -> WindowAttention:
-        """Estimate weights and models alternately; return a model fitted to all windows."""
+        """Estimate window weights and models in turns; return a model fitted to all windows."""
         weights = window_weights(np.zeros(len(self._labels)), self._ends)
         starts = [self._zeros() for _ in range(_FOLDS)]
         for _ in range(_ROUNDS):

@@ -189,7 +189,7 @@ class MultiLabelFolds:
         return records
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the model card's advice; `names` has the name of the label in each column."""
+        """Return the model card's advice on improving the model; `names` are the label names."""
         tested = np.flatnonzero(self.truth.any(axis=0))
         truth = self.truth[:, tested]
         areas = average_precisions(self.shares[:, tested], truth.astype(np.float64))

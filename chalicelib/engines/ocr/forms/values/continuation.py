@@ -186,7 +186,7 @@ class Continuation:
         return _kind(" ".join(self._segment(fragment).text for fragment in line)) is None
 
     def _rest_of_line(self, number: int, reach: float = 0.0, end: float = 0.0) -> list[int]:
-        """Return the indexes of the next words of a line, or of texts up to `reach` pixels away.
+        """Return the indexes of the next words of a line; gaps up to `reach` pixels are accepted.
 
         Ruled lines left of the x position `end` do not end the line of text.
         """

@@ -198,7 +198,7 @@ def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
 
 
 def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
-    """Group numbers into columns: numbers whose middles are below each other."""
+    """Group numbers into columns, by the horizontal position of their middles."""
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf

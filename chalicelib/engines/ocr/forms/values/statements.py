@@ -60,7 +60,7 @@ class StatementColumns:
     """The columns of a pay statement on a page; empty on other pages."""
 
     def __init__(self, segments: Sequence[LineSegment], fragments: Sequence[FormFragment]) -> None:
-        """Find the column headers: at least two of different kinds in one row."""
+        """Find the column headers, if a row has headers of at least two kinds."""
         self._fragments = fragments
         known = [
             _Header(kind, segment.rect)
@@ -160,7 +160,7 @@ class StatementColumns:
 
 
 def _has_companion(header: _Header, every: Iterable[_Header]) -> bool:
-    """Return whether a header of another kind is in the same row."""
+    """Return whether the row of a header also contains a header of another kind."""
     return any(other.kind != header.kind and is_level(header.rect, other.rect) for other in every)
 
 

@@ -80,7 +80,7 @@ class ProposalSums:
         return cls(np.zeros((size, size)), np.zeros((size, labels)), np.zeros((CLASSES, labels)))
 
     def add(self, proposals: Proposals, boxes: Doubles, labels: Ints) -> None:
-        """Add the proposals of an image with true boxes, (boxes, 4), and labels, (boxes,)."""
+        """Add the proposals of an image, given its true boxes, (boxes, 4), and labels, (boxes,)."""
         count = len(proposals.boxes)
         rows = np.ones((count, VALUES + 1))
         rows[:, :-1] = proposals.features
