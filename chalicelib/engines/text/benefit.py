@@ -53,7 +53,7 @@ class Benefit:
     worth: float
     """Relative decrease of the log-loss that is enough to use the additional encoders."""
     needs_proof: bool
-    """Whether a tenth fewer wrong answers are required too, and a significant decrease."""
+    """Whether a tenth fewer wrong answers are also required, and a significant gain or decrease."""
 
     @property
     def is_worth_it(self) -> bool:
@@ -104,7 +104,7 @@ def measure_benefit(
         before: names of the current encoders.
         after: names of the other encoders.
         worth: relative decrease of the log-loss that justifies the other encoders.
-        needs_proof: see `Benefit`.
+        needs_proof: whether a tenth fewer wrong answers are also required, see `Benefit`.
 
     Raises:
         TrainingFailed: these texts cannot be trained on.

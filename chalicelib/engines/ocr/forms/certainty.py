@@ -118,7 +118,7 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
     weights: dict[str, float]
     """Weight of each of `INPUTS`."""
     empty: dict[Emptiness, float]
-    """By kind of key: if no value was found, the probability that the key has none, 0 to 1."""
+    """For each `Emptiness`: fraction of the keys without a found value that really have none."""
 
 
 @cache
