@@ -17,6 +17,7 @@ READ_WORDS = 1_200
 SHORT_CHARACTERS = 120
 # Estimated tokens. Encoders read up to 128 at once, including begin and end.
 _SHORT_TOKENS = 120
+# 40 would make texts of 300 words a tenth cheaper, but lowers the accuracy of long texts.
 _WINDOW_TOKENS = 32
 # A shorter sentence is joined to the next one, because it often says nothing alone.
 _LEAST_TOKENS = 8
