@@ -24,6 +24,7 @@ from chalicelib.engines.text.head.neighbours import ABSENT, COMPARED_LABELS, Nea
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
     from chalicelib.engines.text.classifier import TextParameters
+    from chalicelib.engines.text.head.domain_score import DomainScale
     from chalicelib.engines.text.head.rejector import Rejector
 
 # Steps of one on the grid of features, see `GridArithmetic.features`.
@@ -180,9 +181,8 @@ class TextHead:
         `Rejector.signals` computes the same numbers with numpy.
         """
         graph, domain, scale = self._graph, rejector.domain, rejector.scale
-        is_energy = rejector.uses_energy
         axis = graph.integers(1)
-        support = self._energy(alone) if is_energy else graph.add("ReduceMax", alone, axis)
+        support = self._support(scale, *(graph.cast(one, "float64") for one in (alone, logits)))
         units = self._directions(features, domain.centre)
         cosines = self._cosines(units, domain.anchors)
         near = graph.cast(graph.add("ReduceMax", cosines, axis), "float64")
@@ -192,12 +192,27 @@ class TextHead:
             near = graph.add("Sub", near, graph.cast(usual, "float64"))
         line = graph.add("MatMul", units, graph.constant(domain.direction[:, None], "float64"))
         line = graph.add("Add", line, graph.constant(domain.offset, "float64"))
-        parts = (graph.cast(support, "float64"), near, line)
+        parts = (support, near, line)
         signals = graph.add("Concat", *parts, axis=1)
         signals = graph.add("Sub", signals, graph.constant(scale.means, "float64"))
         signals = graph.add("Div", signals, graph.constant(scale.deviations, "float64"))
         bounds = [graph.constant(bound, "float64") for bound in (-FARTHEST, FARTHEST)]
         return graph.add("Clip", signals, *bounds)
+
+    def _support(self, scale: DomainScale, alone: str, logits: str) -> str:
+        """Add nodes that compute the support of the answer: float64, shape (1, 1)."""
+        graph, axis = self._graph, self._graph.integers(1)
+        heat = graph.constant(scale.heat, "float64")
+        alone, logits = graph.add("Mul", alone, heat), graph.add("Mul", logits, heat)
+        if scale.usual is None:
+            return self._energy(alone)
+        found = graph.add("ReduceMax", alone, axis)
+        # The entropy is the energy minus the mean of the logits.
+        shares = graph.add("Softmax", logits, axis=1)
+        mean = graph.add("ReduceSum", graph.add("Mul", shares, logits), axis)
+        entropy = graph.add("Sub", self._energy(logits), mean)
+        doubt = graph.add("Mul", entropy, graph.constant(scale.doubt, "float64"))
+        return graph.add("Sub", found, doubt)
 
     def _cautious(self, rejector: Rejector, shares: str, signals: str) -> str:
         """Add nodes that move probabilities of uncertain texts towards equal values, (1, labels).

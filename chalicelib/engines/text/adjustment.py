@@ -182,13 +182,10 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
     parameters, rejector = trained.parameters, trained.parameters.rejector
     temperature = parameters.temperature * factor
     if rejector is not None:
-        # The first signal is a logit divided by the temperature, so its scale changes by the same
-        # factor.
         scale = rejector.scale
-        means = (scale.means[0] / factor, *scale.means[1:])
-        deviations = (scale.deviations[0] / factor, *scale.deviations[1:])
         weights = (*scale.trust[:-1], scale.trust[-1] + trust)
-        scale = replace(scale, means=means, deviations=deviations, trust=weights)
+        # The first signal stays as it is.
+        scale = replace(scale, heat=scale.heat * factor, trust=weights)
         rejector = replace(rejector, scale=scale)
     biases = (parameters.biases + temperature * shift).astype(np.float32)
     changed = replace(parameters, temperature=temperature, biases=biases, rejector=rejector)

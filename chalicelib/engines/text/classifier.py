@@ -13,6 +13,7 @@ from chalicelib.domain.datasets.windows import SHORT_CHARACTERS
 from chalicelib.domain.models.prediction import Ranked, ranked
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import Artifact, ArtifactError
+from chalicelib.engines.calibration import fast_energies
 from chalicelib.engines.interface import EncoderUse, TextReport
 from chalicelib.engines.text.head import stored_neighbours, stored_rejectors
 from chalicelib.engines.text.head.domain_score import scores
@@ -21,7 +22,7 @@ from chalicelib.engines.text.windows import attention as windows
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from chalicelib.domain.common.arrays import Array, Bools, Doubles, Floats, Halves, Ints, Singles
+    from chalicelib.domain.common.arrays import Array, Bools, Doubles, Floats, Halves, Singles
     from chalicelib.engines.interface import Blocks
     from chalicelib.engines.text.encoding.pool import EncoderPool
     from chalicelib.engines.text.head.neighbours import NearestTexts
@@ -160,13 +161,13 @@ class TrainedText:
         shares = _shares(logits)
         rejector, threshold = self.parameters.rejector, self.parameters.threshold
         if rejector is not None:
-            signals = self._signals(rejector, vectors, alone, logits.argmax(axis=1))
+            signals = self._signals(rejector, vectors, alone, logits)
             cautious = rejector.scale.cautious(shares, signals)
             return TextAnswers(cautious, rejector.rejects(signals))
         # Minus infinity: this model never rejects.
         if math.isinf(threshold):
             return TextAnswers(shares, np.zeros(len(vectors), bool))
-        return TextAnswers(shares, _energies(logits) < threshold)
+        return TextAnswers(shares, fast_energies(logits) < threshold)
 
     def predict(self, blocks: Blocks) -> Singles:
         """Return the probability of each label, float32, shape (texts, labels).
@@ -195,8 +196,8 @@ class TrainedText:
         logits = self._add_nearness(vectors, alone)
         rejector = self.parameters.rejector
         if rejector is None:
-            return _energies(logits)
-        return scores(self._signals(rejector, vectors, alone, logits.argmax(axis=1)))
+            return fast_energies(logits)
+        return scores(self._signals(rejector, vectors, alone, logits))
 
     def logits(self, blocks: Blocks) -> Singles:
         """Return the logits divided by the temperature, float32, shape (texts, labels).
@@ -216,14 +217,13 @@ class TrainedText:
         if rejector is None:
             return np.ones(len(vectors), np.float32)
         alone = self._tempered_logits(vectors)
-        answers = self._add_nearness(vectors, alone).argmax(axis=1)
-        return rejector.scale.certainty(self._signals(rejector, vectors, alone, answers))
+        logits = self._add_nearness(vectors, alone)
+        return rejector.scale.certainty(self._signals(rejector, vectors, alone, logits))
 
     def _signals(
-        self, rejector: Rejector, vectors: Singles, alone: Singles, answers: Ints
+        self, rejector: Rejector, vectors: Singles, alone: Singles, logits: Singles
     ) -> Doubles:
-        support = _energies(alone) if rejector.uses_energy else alone.max(axis=1)
-        return rejector.signals(support, self._features(vectors), answers)
+        return rejector.signals(alone, logits, self._features(vectors))
 
     def features(self, blocks: Blocks) -> Singles:
         """Return scaled vectors, float32, shape (texts, dims of all encoders).
@@ -267,14 +267,6 @@ def _shares(logits: Singles) -> Singles:
     shares: Singles = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
-
-
-def _energies(logits: Singles) -> Singles:
-    top = logits.max(axis=1)
-    sums: Singles = np.exp(logits - top[:, None]).sum(axis=1)
-    np.log(sums, out=sums)
-    sums += top
-    return sums
 
 
 def encode_texts(

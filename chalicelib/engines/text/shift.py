@@ -192,7 +192,7 @@ def _signals(
     domain = rejector.domain
     if background is not None:
         domain = fit_domain(batch.features, background.features, mean_vector(background.features))
-    support = answer_support(alone, chosen.temperature)
+    support = answer_support(alone, logits, chosen.temperature)
     answers = present[logits.argmax(axis=1)]
     return rejector.scale.scaled(support, domain.evidence(features), answers)
 

@@ -43,7 +43,7 @@ def neighbours(labels: int) -> NearestTexts:
     return NearestTexts(anchors, np.cumsum(counts), 8.0)
 
 
-def rejector(usual: np.ndarray | None) -> Rejector:
+def rejector(usual: np.ndarray | None, doubt: float = 0.0) -> Rejector:
     """Return a rejector."""
     domain = Domain(
         DRAWS.normal(size=ALL).astype(np.float32),
@@ -52,6 +52,7 @@ def rejector(usual: np.ndarray | None) -> Rejector:
         0.3,
     )
     scale = DomainScale((1.0, 0.2, 0.1), (1.5, 0.3, 1.1), (0.4, 0.9, 0.7, 0.5), usual)
+    scale = replace(scale, doubt=doubt, heat=1.0 + doubt)
     return Rejector(domain, scale, -3.0)
 
 
@@ -70,6 +71,9 @@ def models() -> dict[str, TextParameters]:
         "few neighbours": replace(few, neighbours=neighbours(3)),
         "many neighbours": replace(many, neighbours=neighbours(20)),
         "rejector": replace(many, rejector=rejector(usual)),
+        "doubtful rejector": replace(
+            many, neighbours=neighbours(20), rejector=rejector(usual, 2.0)
+        ),
         "older rejector": replace(few, rejector=rejector(None)),
         "all": replace(many, neighbours=neighbours(20), rejector=rejector(usual)),
     }

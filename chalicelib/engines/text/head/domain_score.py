@@ -1,7 +1,8 @@
 """Combines three signals into a score and a probability that a text is in the domain.
 
-The signals are the logit of the predicted label, the cosine to the nearest training text, and the
-distance from the boundary between training and background texts (see `Domain`).
+The signals are the support (logit of the predicted label, lowered by doubt), the cosine to the
+nearest training text, and the distance from the boundary between training and background texts (see
+`Domain`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.engines.arithmetic import GridArithmetic
+from chalicelib.engines.arithmetic import GridArithmetic, exact_exp, exact_log
+from chalicelib.engines.calibration import fast_energies
 from chalicelib.engines.text.head.regression import (
     ExampleBatch,
     HeadObjective,
@@ -35,6 +37,12 @@ LINE_WEIGHT, LINE_CEILING = 2.0, -1.0
 _LINE_FACTOR = 1.5
 _PENALTY_INVERSE = 1.0
 _TOLERANCE = 5e-4
+# The float64 copy of this many rows is small, even with a thousand labels.
+_CHUNK_ROWS = 4_096
+# Weight of the entropy that is subtracted from the logit of the predicted label. On 24 draws of
+# CLINC150 and BANKING77 with withheld labels and clusters, .034 (standard error .005) more texts of
+# other labels are rejected when .08 of the own ones are. Weights from 4 to 12 are about as good.
+_DOUBT = 8.0
 # Limit at which outliers are clipped, in standard deviations.
 FARTHEST = 20.0
 
@@ -49,19 +57,33 @@ class DomainScale:
     """Standard deviation of each signal over out-of-fold results of the training texts."""
     trust: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     """Weight of each scaled signal, and an offset, for the log-odds of being in the domain."""
-    # Older models use the energy of the logits as first signal instead.
     usual: Singles | None = None
     """Mean cosine to the nearest training text, by predicted label, minus the mean over all texts.
 
     Float32, shape (labels,); None in older models.
     """
+    doubt: float = 0.0
+    """Weight of the entropy in the support; 0 in older models."""
+    heat: float = 1.0
+    """Temperature divided by the one of the training, which stays in use for the support."""
+
+    def support(self, alone: Singles, logits: Singles) -> Doubles:
+        """Return the support of each answer, float64, (texts,): low for texts in doubt.
+
+        Args:
+            alone: logits of the head divided by the temperature, float32, shape (texts, labels).
+            logits: these logits with the nearest texts added, same shape.
+        """
+        # Older models use the energy of the logits instead.
+        if self.usual is None:
+            return np.asarray(fast_energies(alone * np.float32(self.heat)), np.float64)
+        return _supports(alone, logits, 1.0 / self.heat, self.doubt)
 
     def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:
         """Standardise the three signals from which a text's domain score is computed.
 
         Args:
-            support: logit of each predicted label divided by the temperature, float64, shape
-                (texts,).
+            support: support of each answer, float64, shape (texts,).
             evidence: result of `Domain.evidence`, float64, shape (texts, 2).
             answers: indexes of the predicted labels, int, shape (texts,).
 
@@ -93,16 +115,22 @@ class DomainScale:
         return np.asarray(trust * shares + (1.0 - trust) / np.float32(shares.shape[1]))
 
 
-def answer_support(logits: Floats, temperature: float) -> Doubles:
-    """Return the highest logit of each text divided by the temperature, float64, (texts,)."""
-    return np.asarray(logits.max(axis=1).astype(np.float64) / temperature)
+def answer_support(alone: Floats, logits: Floats, temperature: float) -> Doubles:
+    """Return the support of each answer for a scale that `fit_scale` fits, float64, (texts,).
+
+    Args:
+        alone: logits of the head, float, shape (texts, labels).
+        logits: these logits with the nearest texts added, same shape.
+        temperature: divisor of the logits.
+    """
+    return _supports(alone, logits, temperature, _DOUBT)
 
 
 def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -> DomainScale:
     """Compute the means and deviations of the signals over training texts.
 
     Args:
-        support: logit of each predicted label divided by the temperature, float64, shape (texts,).
+        support: result of `answer_support`, float64, shape (texts,).
         evidence: result of `Domain.evidence`, float64, shape (texts, 2).
         answers: indexes of the predicted labels, int, shape (texts,).
         labels: number of labels.
@@ -113,7 +141,7 @@ def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -
     spread = signals - means
     deviations = np.sqrt(np.add.reduce(spread * spread, axis=0) / len(signals))
     deviations = np.maximum(deviations * (1.0, 1.0, _LINE_FACTOR), 1e-6)
-    return DomainScale(tuple(means.tolist()), tuple(deviations.tolist()), usual=usual)
+    return DomainScale(tuple(means.tolist()), tuple(deviations.tolist()), usual=usual, doubt=_DOUBT)
 
 
 def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
@@ -149,6 +177,20 @@ def scores(signals: Doubles) -> Doubles:
     """Return the sum of each text's signals, float64, (texts,): higher inside the domain."""
     lines = np.minimum(signals[:, 2], LINE_CEILING)
     return np.asarray(signals[:, 0] + signals[:, 1] + LINE_WEIGHT * lines)
+
+
+def _supports(alone: Floats, logits: Floats, temperature: float, doubt: float) -> Doubles:
+    found = np.asarray(alone.max(axis=1).astype(np.float64) / temperature)
+    if not doubt:
+        return found
+    for first in range(0, len(found), _CHUNK_ROWS):
+        part = logits[first : first + _CHUNK_ROWS].astype(np.float64) / temperature
+        part -= part.max(axis=1, keepdims=True)
+        shares = np.asarray(exact_exp(part.copy()), np.float64)
+        sums = np.add.reduce(shares, axis=1)
+        entropies = exact_log(sums) - np.add.reduce(shares * part, axis=1) / sums
+        found[first : first + _CHUNK_ROWS] -= doubt * entropies
+    return found
 
 
 def _usual_nearness(nearness: Doubles, answers: Ints, labels: int) -> Singles:

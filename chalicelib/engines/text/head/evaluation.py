@@ -123,7 +123,7 @@ class SplitEvaluator:
             return shares, np.zeros(len(logits), bool)
         if self.rejector is None or evidence is None:
             return shares, energies(logits, self.temperature) < self.threshold
-        support = answer_support(alone, self.temperature)
+        support = answer_support(alone, logits, self.temperature)
         signals = self.rejector.scale.scaled(support, evidence, logits.argmax(axis=1))
         cautious = self.rejector.scale.cautious(shares, signals)
         return cautious, self.rejector.rejects(signals)

@@ -25,7 +25,7 @@ from chalicelib.engines.text.head.out_of_domain import rejection_threshold, scor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
+    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Singles
     from chalicelib.engines.text.background import BackgroundFolds
     from chalicelib.engines.text.head.layout import Layout
     from chalicelib.engines.text.head.out_of_fold import CrossValidation
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Rejector:
     """Rejects texts by three numbers per text (signals).
 
-    The signals are the logit of the predicted label, the cosine to the nearest training text, and
+    The signals are the support of the predicted label, the cosine to the nearest training text, and
     the distance from the boundary between training and background texts.
     """
 
@@ -54,22 +54,17 @@ class Rejector:
     kind 4. None in older models.
     """
 
-    @property
-    def uses_energy(self) -> bool:
-        """Return whether the first signal is the log-sum-exp of the logits, as in older models."""
-        return self.scale.usual is None
-
-    def signals(self, support: Floats, features: Floats, answers: Ints) -> Doubles:
+    def signals(self, alone: Singles, logits: Singles, features: Floats) -> Doubles:
         """Return the scaled signals of texts, float64, shape (texts, 3).
 
         Args:
-            support: logit of each predicted label divided by the temperature, float, shape
-                (texts,).
+            alone: logits of the head divided by the temperature, float32, shape (texts, labels).
+            logits: these logits with the nearest texts added, same shape.
             features: scaled features, float, shape (texts, dims).
-            answers: indexes of the predicted labels, int, shape (texts,).
         """
         evidence = self.domain.evidence(features)
-        return self.scale.scaled(support.astype(np.float64), evidence, answers)
+        support = self.scale.support(alone, logits)
+        return self.scale.scaled(support, evidence, logits.argmax(axis=1))
 
     def rejects(self, signals: Doubles) -> Bools:
         """Return which texts are rejected, bool, (texts,), given scaled signals, (texts, 3)."""
@@ -207,11 +202,12 @@ def _fit_rejector(
     rate: float,
 ) -> tuple[Rejector, _Evidence]:
     held, background = evidence.held[rows], chosen.background_logits
-    answers = chosen.logits[rows].argmax(axis=1)
-    # Nearness is a separate signal, so the first one is the logit without the nearest texts.
-    support = answer_support(chosen.head_logits[rows], temperature)
+    logits = chosen.logits[rows]
+    answers = logits.argmax(axis=1)
+    # Nearness is a separate signal, so the first one has the logit without the nearest texts.
+    support = answer_support(chosen.head_logits[rows], logits, temperature)
     scale = fit_scale(support, held, answers, background.shape[1])
-    other_support = answer_support(chosen.background_head_logits, temperature)
+    other_support = answer_support(chosen.background_head_logits, background, temperature)
     signals = _Evidence(
         scale.scaled(support, held, answers),
         scale.scaled(other_support, evidence.background, background.argmax(axis=1)),

@@ -35,6 +35,8 @@ def header(rejector: Rejector) -> dict[str, Any]:
         "means": list(scale.means),
         "deviations": list(scale.deviations),
         "trust": list(scale.trust),
+        "doubt": scale.doubt,
+        "heat": scale.heat,
     }
 
 
@@ -77,6 +79,8 @@ def read(content: Artifact) -> Rejector:
             deviations=tuple(float(deviation) for deviation in numbers["deviations"]),
             trust=tuple(float(number) for number in numbers["trust"]),
             usual=stored.get("usual"),
+            doubt=float(numbers.get("doubt", 0.0)),
+            heat=float(numbers.get("heat", 1.0)),
         ),
         threshold=float(numbers["threshold"]),
         samples=stored.get("signals"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -47,11 +49,20 @@ def test_nearness_counts_relative_to_the_usual_for_the_answer() -> None:
     np.testing.assert_allclose(scale.usual, [-0.25 * 0.8, 0.25 * 0.8, 0], atol=1e-6)
 
 
-def test_the_answer_alone_speaks_for_a_text() -> None:
-    """The support of an answer does not depend on other labels' logits."""
-    logits = np.array([[3.0, 2.9, 2.9], [3.0, -9.0, -9.0]], np.float32)
+def test_doubt_between_labels_lowers_the_support() -> None:
+    """A text between two labels has less support than one that is like a single label."""
+    logits = np.array([[40.0, 40.0], [40.0, -40.0]], np.float32)
+    scale = domain_score.fit_scale(np.zeros(2), np.zeros((2, 2)), np.array([0, 1]), 2)
 
-    np.testing.assert_allclose(domain_score.answer_support(logits, 2.0), [1.5, 1.5])
+    found = domain_score.answer_support(logits, logits, 2.0)
+
+    np.testing.assert_allclose(found, [20 - scale.doubt * np.log(2), 20], atol=1e-6)
+    assert scale.doubt > 0
+    # A later temperature changes the logits that a model divides, but not the support.
+    hotter = dataclasses.replace(scale, heat=4.0)
+    np.testing.assert_allclose(
+        hotter.support(logits / np.float32(8), logits / np.float32(8)), found
+    )
 
 
 def test_probabilities_are_evened_out_by_uncertainty() -> None:
