@@ -17,9 +17,9 @@ from bench.report import Bar, Report, ceiling
 from bench.text_data import Embedded, Embedder, train
 from bench.text_default import chosen_profile
 from chalicelib.engines import metrics
-from chalicelib.engines.target_thresholds import target_thresholds
 from chalicelib.engines.text.adjustment import UNLABELLED, adjust
 from chalicelib.engines.text.classifier import TrainedText
+from chalicelib.engines.text.report.json_documents import threshold_records
 
 RATE, TARGET = 0.05, 0.95
 DRAWS, LABELLED, SENT = 10, 100, 200
@@ -102,9 +102,7 @@ def _threshold(report: Report, embedder: Embedder, names: tuple[str, str]) -> No
     model, _ = train(embedder, names[0], encoders)
     if model.report is None:
         raise RuntimeError("A model that was just trained has a report.")
-    folds = model.report.out_of_fold
-    shares = folds.probabilities if folds.served is None else folds.served
-    records = target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == folds.truth)
+    records = threshold_records(model.report.out_of_fold)
     card = next(one for one in records if one["precision"] == TARGET)
     test = embedder.read(names[1], encoders)
     places = {label: place for place, label in enumerate(model.labels)}
@@ -119,5 +117,5 @@ def _threshold(report: Report, embedder: Embedder, names: tuple[str, str]) -> No
         f"{name}, precision reached", reached.value, "", Bar(TARGET - 0.02), interval=interval
     )
     gap = float(is_covered.mean()) - card["coverage"]
-    # The served model is trained on more texts than the models of the folds, so it answers more.
-    report.add(f"{name}, coverage above the card's", gap, "", Bar(-0.05))
+    report.add(f"{name}, coverage above the card's", gap, "", ceiling(0.05))
+    report.add(f"{name}, coverage above the card's at least", gap, "", Bar(-0.05))

@@ -25,7 +25,7 @@ _TOLERANCE = 1e-9
 
 
 def target_thresholds(
-    probabilities: Floats, is_right: Bools, counted: Bools | None = None
+    probabilities: Floats, is_right: Bools, counted: Bools | None = None, gain: float = 0.0
 ) -> list[dict[str, Any]]:
     """Return a record for each target precision, from out-of-fold predictions.
 
@@ -35,6 +35,8 @@ def target_thresholds(
         is_right: whether the prediction is correct, bool, shape (predictions,).
         counted: the predictions among which the coverage is measured, bool, shape (predictions,);
             None: all.
+        gain: what a served model adds to the log-odds of its predictions, because it is trained on
+            more examples than the models of these predictions.
 
     Returns:
         For each target, the lowest threshold at which these predictions reach the target, and at
@@ -44,16 +46,18 @@ def target_thresholds(
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
     counted = np.ones(len(rounded), bool) if counted is None else counted
-    return [_record(target, rounded, is_right, counted) for target in TARGETS]
+    return [_record(target, rounded, is_right, counted, gain) for target in TARGETS]
 
 
 def _record(
-    target: float, probabilities: Doubles, is_right: Bools, counted: Bools
+    target: float, probabilities: Doubles, is_right: Bools, counted: Bools, gain: float
 ) -> dict[str, Any]:
     threshold = _lowest(target, probabilities, is_right)
     is_covered = np.zeros(len(counted), bool)
     if threshold is not None:
-        is_covered = counted & (probabilities >= threshold)
+        # The probability that the gain raises to the threshold.
+        needed = threshold / (threshold + float(np.exp(gain)) * (1.0 - threshold))
+        is_covered = counted & (probabilities >= needed - _TOLERANCE)
     coverage = wilson_interval(int(is_covered.sum()), int(counted.sum()))
     return {
         "precision": target,

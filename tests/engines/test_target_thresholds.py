@@ -93,3 +93,14 @@ def test_the_coverage_is_of_the_counted_examples() -> None:
     found = target_thresholds(probabilities, has_label, has_label)
 
     assert [(one["threshold"], one["coverage"]) for one in found] == [(0.995, 0.75)] * 3
+
+
+def test_the_coverage_is_that_of_the_served_model() -> None:
+    """The served model's gain raises predictions above the threshold, which stays as it is."""
+    answers = _answers({0.97: 97, 0.95: 80})
+
+    own, served = (target_thresholds(*answers, gain=gain)[1] for gain in (0.0, 0.6))
+
+    assert own["threshold"] == served["threshold"] == 0.97
+    # Log-odds of .95 are lower by .53.
+    assert (own["coverage"], served["coverage"]) == (0.5, 1.0)

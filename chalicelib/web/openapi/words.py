@@ -341,7 +341,7 @@ WORDS: Mapping[str, str] = {
     "TargetThresholdRecord.precision": "Target precision of the answers at or above the threshold.",
     "TargetThresholdRecord.threshold": "Lowest probability that reaches it; null if none does.",
     "TargetThresholdRecord.label": "The label, in cards of `image-multi-label` models.",
-    "coverage": "Fraction of the examples, or of those with the label, at or above the threshold.",
+    "coverage": "Fraction of inputs, or of those with the label, expected to reach the threshold.",
     "coverageLow": "Lower end of its 95 % interval.",
     "coverageHigh": "Upper end of its 95 % interval.",
     "adjustment": "Texts of users that the version was adjusted to, and the effect; or "

@@ -12,7 +12,7 @@ import numpy as np
 from chalicelib.domain.common.limits import OUT_OF_DOMAIN_RATE
 from chalicelib.engines.metrics import wilson_interval
 from chalicelib.engines.target_thresholds import target_thresholds
-from chalicelib.engines.text.head.out_of_domain import ENOUGH_FOR_QUANTILE
+from chalicelib.engines.text.head.out_of_domain import ENOUGH_FOR_QUANTILE, FEW_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 # Confidence level of the card's intervals.
 LEVEL = 0.95
 _SHOWN_LABELS = 10
+# What a model of up to 2,000 texts adds to the log-odds of out-of-fold predictions. On 43 draws of
+# BANKING77, CLINC150 and SIB-200, this reduces the error of the coverage from .045 to .004.
+_GAIN = 0.25
 # Members of the card that are copied from the facts.
 _SAME = {"trainedFrom": "trained_from", "advice": "advice", "dataReport": "data_report"}
 
@@ -123,7 +126,7 @@ def card_document(
         "limits": _limits(model, report, facts),
         "textLimit": facts["text_limit"],
         **_skipped(model, facts),
-        "thresholds": _thresholds(report.out_of_fold),
+        "thresholds": threshold_records(report.out_of_fold),
         **{name: facts[key] for name, key in _SAME.items()},
         "object": "card",
     }
@@ -140,13 +143,15 @@ def _skipped(model: Model, facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _thresholds(folds: OutOfFold) -> list[dict[str, Any]]:
+def threshold_records(folds: OutOfFold) -> list[dict[str, Any]]:
+    """Return the card's thresholds for each target precision."""
     shares = folds.probabilities if folds.served is None else folds.served
     best = shares.max(axis=1)
     if folds.is_rejected is not None:
         # A rejected text has no prediction, so it counts below every threshold.
         best = np.where(folds.is_rejected, -1.0, best)
-    return target_thresholds(best, shares.argmax(axis=1) == folds.truth)
+    gain = _GAIN if len(best) <= FEW_TEXTS else 0.0
+    return target_thresholds(best, shares.argmax(axis=1) == folds.truth, gain=gain)
 
 
 def _card_metrics(report: TextReport) -> dict[str, Any]:
