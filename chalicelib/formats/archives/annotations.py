@@ -34,7 +34,7 @@ class BoxRow:
     row: int
     """Number of the row, line, annotation or object in its file, from 1."""
     column: str
-    """For messages: name of the column in annotations.csv, or of the file for other formats."""
+    """Name for messages: of the column in annotations.csv, or of the file in other formats."""
     label: str
     """Name of the label, cut to 180 characters."""
     label_fault: str

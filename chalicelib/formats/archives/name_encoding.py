@@ -30,7 +30,7 @@ class NameGuess:
     """The code page that was guessed for names in an archive."""
 
     encodings: tuple[str, ...] = (DEFAULT,)
-    """The guessed code page, then up to three others in which the names may be encoded instead."""
+    """The guessed code page, then up to three other possible code pages."""
     sample: bytes = b""
     """A name that each code page decodes differently; empty if nothing had to be guessed."""
 

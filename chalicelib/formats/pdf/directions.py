@@ -47,7 +47,7 @@ def is_mostly_right_to_left(texts: Iterable[str]) -> bool:
 
 
 def logical_order(units: Sequence[str], is_page_reversed: bool) -> list[int]:
-    """Return the indexes of the units of a line in the order in which they are read.
+    """Return the indexes of the characters of a line (`units`) in reading order.
 
     Args:
         units: characters, each with its combining marks, from left to right.
@@ -113,7 +113,7 @@ def _kinds(units: Sequence[str]) -> list[str]:
 
 
 def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return, for each unit, the nearest kinds on its left and right that are not in `skipped`."""
+    """Return the nearest kinds left and right of each character that are not in `skipped`."""
     sides = []
     for way in (1, -1):
         last, found = _NEUTRAL, []
@@ -125,7 +125,7 @@ def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[st
 
 
 def _levels_of_reversed(kinds: Sequence[str]) -> list[int]:
-    """Return the bidirectional level of each unit in a line that is read from the right."""
+    """Return the bidirectional level of each character in a line that is read from the right."""
     # A number to the right of Latin words belongs to them, as in the name of a product.
     inner = (("L", "L"), ("L", "N"))
     around = _neighbours(kinds, (_NEUTRAL,))
@@ -136,7 +136,7 @@ def _levels_of_reversed(kinds: Sequence[str]) -> list[int]:
 
 
 def _levels(kinds: Sequence[str]) -> list[int]:
-    """Return the bidirectional level of each unit in a line that is read from the left."""
+    """Return the bidirectional level of each character in a line that is read from the left."""
     levels = []
     around = _neighbours(kinds, (_NEUTRAL, "N"))
     for kind, sides in zip(kinds, around, strict=True):

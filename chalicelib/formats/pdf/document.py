@@ -126,7 +126,7 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     height: float = 0.0
     """Height of the page as displayed, in points."""
     lines: list[Sides] | None = None
-    """Lines of the text layer; None if there is none or it is not reliable."""
+    """Lines of the text layer; None if the page has no text layer or an unreliable one."""
     rules: list[tuple[float, float, float, float]] = []
     """Lines drawn on a page with a text layer.
 

@@ -65,7 +65,7 @@ class Glyph(NamedTuple):
     source: int = 0
     """Memory address of the text object in PDFium."""
     bold: bool = False
-    """Whether the font is bold, by its name or by its flags."""
+    """Whether the font is bold, according to its name or its flags."""
 
 
 class _TextRun(NamedTuple):

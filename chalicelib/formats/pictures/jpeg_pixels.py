@@ -36,7 +36,7 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return by which factor to scale a JPEG down while it is decoded: 1, 2, 4 or 8.
+    """Return the factor, 1, 2, 4 or 8, to scale a JPEG down while it is decoded.
 
     Args:
         jpeg: The image.

@@ -269,7 +269,7 @@ def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint
     """Convert stored rows to RGB, shape (rows, width, 3).
 
     Args:
-        png: The image, of which depth, colour type, palette and transparency are used.
+        png: The image; its depth, colour type, palette and transparency are used.
         rows: Bytes as stored, shape (rows, bytes per row).
         width: Number of pixels in a row.
     """

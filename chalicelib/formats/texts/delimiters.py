@@ -66,7 +66,7 @@ def _find_documented(table: TextTable) -> str:
 
 
 def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
-    """Choose the delimiter of a file in which comma and tab do not separate texts from labels."""
+    """Choose the delimiter if neither comma nor tab separates texts from labels."""
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
     # A delimiter that leaves the column names in one cell is rather part of the cells below.

@@ -88,7 +88,7 @@ class TextScan(UploadScan):
     merges: LabelMerges | None = None
     """Finds labels with equal first 180 characters; None if the file needs no such check."""
     marks: Mapping[str, int] | None = None
-    """For each label that may mean a missing value, the number of its rows; None if not counted."""
+    """Number of rows of each label that may mean a missing value; None if not counted."""
     totals: frozenset[int] = frozenset()
     """Row numbers of the totals below the table, which are not examples."""
     last_rows: deque[TextRow] = field(default_factory=lambda: deque(maxlen=MAX_TOTALS + 1))

@@ -26,7 +26,7 @@ DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical b
 
 @dataclass(frozen=True)
 class TextLayout:
-    """The settings by which the rows of a file are read."""
+    """The settings for reading the rows of a file."""
 
     kind: str = CSV
     """`csv`, `tsv`, `xlsx`, `json`, `jsonl` or `labelStudio`."""

@@ -83,7 +83,7 @@ class ReadSheet(NamedTuple):
     name: str = ""
     """Name of the sheet."""
     kinds: BinaryIO | None = None
-    """One line per row, with one character for the type of each cell, if requested."""
+    """If requested: one line per row, with one character for the type of each cell."""
 
     @property
     def others(self) -> str:

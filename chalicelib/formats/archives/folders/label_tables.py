@@ -63,7 +63,7 @@ class LabelTables:
     names: list[str] = field(default_factory=list)
     """Names of labels in order of first appearance."""
     labels: dict[int, list[int]] = field(default_factory=dict)
-    """For each image, by its index in the archive, the positions of its labels in `names`."""
+    """Positions in `names` of the labels of each image, by the image's index in the archive."""
 
     def add(self, picture: int, labels: list[str], known: dict[str, int]) -> None:
         """Add the labels of a row to an image.

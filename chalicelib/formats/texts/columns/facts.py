@@ -30,7 +30,7 @@ class ColumnFacts:
     characters: int = 0
     """Number of characters of the column in the rows that differ from the first row."""
     repeats: int = 0
-    """Number of further rows in which all cells equal those of the first row."""
+    """Number of later rows that are equal to the first row."""
     counts: Counter[int] = field(default_factory=Counter)
     """How often each value occurs, by hash of the value."""
     lists: Counter[int] = field(default_factory=Counter)
@@ -85,7 +85,7 @@ class ColumnFacts:
 
     @property
     def mostly_repeat(self) -> bool:
-        """Return whether there are few different values, most of which occur more than once."""
+        """Return whether there are few different values, and most values occur more than once."""
         once = sum(count == 1 for count in self.counts.values())
         return once * 2 < self.distinct > 1 and self.distinct * 2 <= self.rows
 

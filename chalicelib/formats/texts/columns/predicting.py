@@ -60,7 +60,7 @@ def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, floa
     A classifier fitted on one half of the rows predicts the other half, and vice versa.
 
     Returns:
-        The number of correct predictions minus that of always guessing the most frequent value: as
+        How many more predictions are correct than if the most frequent value was always guessed: as
         a fraction of the possible gain, and in standard deviations.
     """
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
