@@ -295,7 +295,7 @@ def _say(line: str) -> None:
 
 
 def _shown(public_pem: str) -> str:
-    """Return the fingerprint of a public key, by which two people can compare keys."""
+    """Return the fingerprint of a public key, so that two people can compare keys."""
     return f"the SHA-256 of its key is {fingerprint(public_pem)}"
 
 

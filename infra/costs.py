@@ -128,7 +128,7 @@ class Use:
     messages: float = 0
     """Number of queue messages that are sent; each is also received and deleted."""
     by_gateway: bool = True
-    """Whether the call comes through the API's gateway; otherwise it is a job."""
+    """True for a call that comes through the API's gateway, False for a job."""
     answer_kb: float = 1
     """Assumed size of the answer with its headers, in kilobytes."""
     counted_as: str = ""
@@ -267,7 +267,7 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
     """Return the tables of prices as Markdown lines.
 
     Args:
-        seconds: measured seconds by kind of call, which replace the assumed ones.
+        seconds: measured seconds by kind of call; they replace the assumed seconds.
     """
     uses = [replace(use, seconds=seconds.get(use.kind, use.seconds)) for use in USES]
     idles, smalls = (idle(name) for name in SIZES)

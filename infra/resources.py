@@ -81,7 +81,7 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
 
 
 def own_pages(port: int) -> tuple[str, ...]:
-    """Return the origins at which the local stack on a port shows its console."""
+    """Return the origins of the console of the local stack on a port."""
     return f"http://127.0.0.1:{port}", f"http://localhost:{port}"
 
 

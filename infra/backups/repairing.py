@@ -213,7 +213,7 @@ class _Repair:
     def _find_incomplete_datasets(
         self, manifest: Manifest, datasets: dict[str, Item], lost_files: list[str]
     ) -> set[str]:
-        """Return the datasets of which necessary files, examples or labels are missing."""
+        """Return the datasets that lack necessary files, examples or labels."""
         labels = {row["label_id"]["N"] for row in self._rows(manifest, LABELS)}
         missing = set(lost_files)
         sizes = {

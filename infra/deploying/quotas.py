@@ -151,7 +151,7 @@ def _queue_policies(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _function_policies(template: Template) -> Iterator[tuple[str, int]]:
-    """Measure the policy of a function, in which each permission is a statement."""
+    """Yield the size of each permission, which becomes a statement of a function's policy."""
     for name, facts in _of(template, "AWS::Lambda::Permission"):
         yield name, _length(facts)
 

@@ -46,7 +46,7 @@ class StackTemplate:
     parameters: frozenset[str]
     """Parameters of the template."""
     runtimes: Mapping[str, str]
-    """Runtime of each function, by its name in the template."""
+    """Runtime of each function, by the function's name in the template."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Change:
 
 
 def runtimes_of(template: Mapping[str, Any]) -> dict[str, str]:
-    """Return the runtime of each function of a template, by its name in the template."""
+    """Return the runtime of each function of a template, by the name of the function."""
     return {
         name: str(resource["Properties"]["Runtime"])
         for name, resource in template.get("Resources", {}).items()
@@ -194,7 +194,7 @@ class Stack:
         return name if self._is_made(name) else None
 
     def runtimes(self) -> dict[str, str]:
-        """Return the deployed runtime of each function, by its name in the template."""
+        """Return the deployed runtime of each function, by the function's name in the template."""
         request = {"StackName": self.name, "TemplateStage": "Original"}
         found = self._client.get_template(**request)["TemplateBody"]
         return runtimes_of(json.loads(found) if isinstance(found, str) else found)
@@ -267,7 +267,7 @@ class Stack:
         ]
 
     def _watch(self, minutes: int) -> dict[str, Any]:
-        """Return the settings by which an alarm on errors rolls back an update."""
+        """Return the settings that roll back an update if an alarm on errors goes off."""
         alarm = (
             f"arn:aws:cloudwatch:{self._target.region_name}:{self._target.account_id}"
             f":alarm:{self._target.stack}-server-errors"
@@ -343,7 +343,7 @@ class Stack:
 
 
 def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings, str]:
-    """Return the settings with which a stage's data can be reached, and the URL of its API.
+    """Return the settings for access to a stage's data, and the URL of the stage's API.
 
     Args:
         target: the stage.

@@ -36,7 +36,7 @@ class Source:
     sha256: str
     archive_bytes: int
     members: Mapping[str, PackageFile]
-    """Files by the name under which converters find them."""
+    """Files, by the names that converters use."""
     licence: str
     """SPDX identifier of the files, which may differ from that of the package's code."""
     credit: str

@@ -136,7 +136,7 @@ def _open(url: str, start: int) -> Any:
 
 
 def _read_range(response: Any) -> tuple[int, int | None]:
-    """Return where the response's body begins in the file, and the file's size or None."""
+    """Return the offset of the response's body in the file, and the size of the file, or None."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if response.status == http.client.PARTIAL_CONTENT and found:
         return int(found[1]), int(found[2])

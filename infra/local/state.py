@@ -129,7 +129,7 @@ class State:
         (self.folder / STACK_FILE).unlink(missing_ok=True)
 
     def stack_environment(self) -> dict[str, str] | None:
-        """Return the variables by which `Settings` reaches the running stack, or None."""
+        """Return the variables that `Settings` needs to reach the running stack, or None."""
         found = self.read_stack()
         if found is None:
             return None

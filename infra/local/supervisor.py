@@ -265,7 +265,7 @@ class Supervisor:
         self._describe(self._settings)
 
     def _describe(self, settings: Settings) -> None:
-        """Write the file by which other commands reach the stack."""
+        """Write the file that tells other commands how to reach the stack."""
         description = {
             "pid": os.getpid(),
             "url": address(self._front),

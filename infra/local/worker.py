@@ -216,7 +216,7 @@ def run(
     Args:
         app: the Chalice application.
         settings: names of the queues, and the endpoint of AWS.
-        is_training: whether this process reads the training queues; otherwise, all other queues.
+        is_training: whether this process reads the training queues, or all other queues.
         options: the stack's options.
         flush: called before the process ends.
     """

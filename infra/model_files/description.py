@@ -57,7 +57,7 @@ class Conversion:
 
     model: ModelDescription
     directory: Path
-    """The model directory, in which the models that this one needs are installed."""
+    """The model directory. It contains the installed models that this model needs."""
     source: Path
     """Folder with the files of the packages, which the converter may remove."""
     result: Path

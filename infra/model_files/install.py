@@ -181,7 +181,7 @@ def download_megabytes(directory: Path, names: Sequence[str]) -> int:
 
 
 def _download_bytes(directory: Path, models: Sequence[ModelDescription]) -> int:
-    """Return the bytes that are still to be downloaded for models."""
+    """Return how many bytes are still to be downloaded for models."""
     downloads = directory / DOWNLOADS
     sources = _list_sources(directory, models)
     return sum(source.archive_bytes - present_bytes(source, downloads) for source in sources)

@@ -55,7 +55,7 @@ def write_record(directory: Path, folder: Path, model: ModelDescription) -> None
 
 
 def _read_needs(directory: Path, model: ModelDescription) -> dict[str, dict[str, str]]:
-    """Return, for each model that this model needs, the digests of its installed files."""
+    """Return, by model, the digests of the installed files of the models that this model needs."""
     return {
         name: {
             file: str(known.get("sha256"))
@@ -112,8 +112,8 @@ def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = F
         thorough: whether to read every file, not only those whose size or time changed.
 
     Returns:
-        Names of files. If the model is not installed, is outdated, or was made with another version
-        of a model that it needs, this is the name of the record.
+        Names of files. The only name is that of the record if the model is not installed, is
+        outdated, or was made with another version of a model that it needs.
     """
     record = read_record(directory, model)
     files = _recorded_files(record)
@@ -211,7 +211,7 @@ def model_facts(model: ModelDescription, folder: Path, facts_file: str) -> dict[
         facts_file: name of the file of facts, which is left out.
 
     Returns:
-        Name, origin, the size and digest of every file, and as `sha256` the digest of the digests.
+        Name and origin; size and digest of every file; in `sha256`, the digest of these digests.
     """
     files = {
         path.name: {"bytes": path.stat().st_size, "sha256": file_sha256(path)}

@@ -28,7 +28,7 @@ def write_zip(tree: Path, target: Path) -> dict[str, int]:
     Times, order and permissions are fixed; only compiled files are executable.
 
     Returns:
-        The compressed bytes of each file by name.
+        The compressed size of each file in bytes, by name.
     """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for path in files_of(tree):

@@ -60,7 +60,7 @@ def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
 
     Args:
         tree: the package, unpacked.
-        packed: compressed bytes by name.
+        packed: compressed size of each file in bytes, by name.
         zip_bytes: size of the zip.
     """
     sizes = {path.relative_to(tree).as_posix(): path.stat().st_size for path in files_of(tree)}

@@ -40,7 +40,7 @@ class Alarm:
     dimensions: tuple[tuple[str, Part | str], ...]
     """Dimensions of the metric."""
     threshold: int | Part
-    """Value of the metric from which the alarm goes off."""
+    """The alarm goes off when the metric reaches this value."""
     text: str
     """Description of what has happened."""
     statistic: str = "Sum"

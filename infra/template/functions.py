@@ -58,7 +58,7 @@ class Function:
     most_at_once: int = 0
     """Default maximum number of concurrent runs, for functions of queues."""
     loads: tuple[str, ...] = ()
-    """Engine parts that the function loads at its start by default; others load when needed."""
+    """Engine parts that the function loads at its start by default. It loads others when needed."""
     environment: dict[str, str] = field(default_factory=dict)
     """Additional environment variables."""
 

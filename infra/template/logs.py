@@ -17,7 +17,7 @@ def log_group_id(function: Function) -> str:
 
 
 def logs() -> Part:
-    """Return the log groups, and the role with which API Gateway writes its log."""
+    """Return the log groups, and the role that allows API Gateway to write its log."""
     parts = {log_group_id(f): _group(f"/presage/${{Name}}/{f.short}") for f in FUNCTIONS}
     managed = "service-role/AmazonAPIGatewayPushToCloudWatchLogs"
     trusted = {

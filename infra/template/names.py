@@ -51,7 +51,7 @@ def bucket_arn(path: str = "") -> Part:
 
 
 def queue_arn(short: str) -> Part:
-    """Return the ARN of a queue, by which the service's stack refers to it."""
+    """Return the ARN of a queue, for references in the service's stack."""
     if short == INCOMING:
         return sub(f"arn:${{AWS::Partition}}:sqs:{_HERE}:{SETTINGS.name}-{short}")
     # Waits until the queue is made.

@@ -143,7 +143,7 @@ def conditions() -> Part:
 
 
 def _name() -> Part:
-    """Return the parameter `Name`, with which the names of all resources begin."""
+    """Return the parameter `Name`, the prefix of the names of all resources."""
     return {
         "Name": _text(
             "Prefix of every name; one account and region may hold several stages.",

@@ -48,7 +48,7 @@ class Origins:
         return _ANY in self._allowed or origin.lower() in self._allowed
 
     def headers(self, environ: dict[str, Any]) -> Headers:
-        """Return the headers by which the requesting page may read the answer."""
+        """Return the headers that allow the requesting page to read the answer."""
         origin = environ.get("HTTP_ORIGIN", "")
         if not origin:
             return []

@@ -178,7 +178,7 @@ def check_policy(fields: dict[str, str], size: int | None, keys: KeyPair) -> Non
 
 
 def begun_fields(content_type: str, begun: bytes) -> dict[str, str]:
-    """Return the fields before the file of a form, by lower-case name.
+    """Return the fields of a form that come before the file, by lower-case name.
 
     Args:
         content_type: type of the form, with its boundary.

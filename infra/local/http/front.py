@@ -85,7 +85,7 @@ GATEWAY = GatewayLimits(GATEWAY_BODY_BYTES, LAMBDA_EVENT_BYTES, GATEWAY_SECONDS,
 
 @dataclass(frozen=True)
 class PublicOrigin:
-    """The one origin by which callers reach the service and its storage."""
+    """The only origin at which callers reach the service and its storage."""
 
     address: PublicAddress
     storage: Storage | None = None
@@ -134,7 +134,7 @@ class Front:
         return self._send(answer, environ["REQUEST_METHOD"], start_response)
 
     def _wrong_host(self, environ: dict[str, Any]) -> HttpAnswer | None:
-        """Return the refusal of a request for another host, as in DNS rebinding; otherwise None.
+        """Return the error for a request to another host, as in DNS rebinding; otherwise None.
 
         HTTP/1.0 needs no host.
         """
@@ -163,7 +163,7 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def kind_of(self, request: Any) -> CallKind | None:
-        """Return the kind of a request, by which a caller's calls are limited; None for no limit.
+        """Return the kind of a request: calls are limited by caller and kind; None for no limit.
 
         A call that waits for another host uses no processor, so it has no limit.
         """
@@ -230,7 +230,7 @@ class Front:
 
 
 def _names_host(request: Any) -> bool:
-    """Return whether a prediction call names a URL from which the service downloads the file."""
+    """Return whether a prediction call gives the URL of a file, which the service downloads."""
     stream = request.get_body_stream()
     start = stream.read(_URL_BYTES + 1)
     stream.seek(0)

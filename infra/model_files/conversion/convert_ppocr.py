@@ -102,7 +102,7 @@ def choose(classes: list[str]) -> Cut:
 
 
 def _latin_folding(names: list[str]) -> Singles:
-    """Return the matrix `Cut.latin` from the kept classes to the columns of output `latin`."""
+    """Return the matrix `Cut.latin`, which maps kept classes to columns of output `latin`."""
     columns = {name: place for place, name in enumerate(latin_alphabet())}
     targets = [name if name in (BLANK, SPACE) else to_latin(name) for name in names]
     folding = np.zeros((len(names), len(columns)), np.float32)

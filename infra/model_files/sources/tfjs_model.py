@@ -40,7 +40,7 @@ class TfjsModel:
     nodes: tuple[Node, ...]
     """The nodes, ordered so that each follows the nodes whose outputs it uses."""
     weights: Mapping[str, Array]
-    """Weights by name; those with float16 in the file are float32 here."""
+    """Weights by name. Weights that the file stores as float16 are converted to float32."""
 
 
 def _read_weights(manifest: list[dict[str, Any]], content: bytes) -> dict[str, Array]:
