@@ -15,7 +15,7 @@ def open_source(file: File, progress: bool | None = None) -> Source:
 
     Args:
         file: path, bytes, open file or folder.
-        progress: whether to show a progress bar for folders; None shows it on a terminal.
+        progress: whether to show a progress bar for folders; by default only on a terminal.
 
     Raises:
         FileError: the file cannot be read.

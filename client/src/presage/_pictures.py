@@ -78,7 +78,7 @@ def can_convert() -> bool:
 
 
 def _pillow() -> Any:
-    """Return Pillow's Image module, or None. Registers the HEIC format if pi_heif is installed."""
+    """Return Pillow's Image module; None without Pillow. Register HEIC if pi_heif is installed."""
     try:
         image = importlib.import_module("PIL.Image")
     except ImportError:

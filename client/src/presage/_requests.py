@@ -52,7 +52,7 @@ class Request:
     is_counted_once: bool = False
     """Whether the call is a prediction. It is retried only if it was certainly not counted."""
     is_read: bool = False
-    """Whether a POST request changes and counts nothing; it is then retried like a GET request."""
+    """Whether a POST request changes and counts nothing, so that it is retried as a GET is."""
     key: str = field(default_factory=lambda: str(uuid4()))
     """Idempotency key: a retry gets the response of the first attempt."""
 

@@ -49,7 +49,7 @@ def load_login(environment: Mapping[str, str] = os.environ, profile: str | None 
     """Read a login from the login file; if the default login does not exist, return defaults.
 
     Args:
-        environment: variables, of which `PRESAGE_PROFILE` is used if `profile` is None.
+        environment: variables; `PRESAGE_PROFILE` is used if `profile` is None.
         profile: name of the login; without one, the default login.
 
     Raises:
@@ -81,7 +81,7 @@ def save_login(
 
     Args:
         login: values to save; None removes the login.
-        environment: variables, of which `PRESAGE_PROFILE` is used if `profile` is None.
+        environment: variables; `PRESAGE_PROFILE` is used if `profile` is None.
         profile: name of the login; without one, the default login.
 
     Raises:

@@ -32,7 +32,7 @@ class Source:
     """An open file that can be read more than once."""
 
     stream: BinaryIO
-    """A seekable stream of its content."""
+    """A seekable stream of the file's content."""
     name: str
     """File name that is sent to the service."""
     size: int

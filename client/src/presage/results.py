@@ -108,7 +108,7 @@ class FormField(records.PairItem):
 
     @property
     def value(self) -> str:
-        """The text of the value; empty if it was not found."""
+        """The text of the value; empty if no value was found."""
         return self.attributes.value.text
 
 

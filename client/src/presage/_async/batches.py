@@ -65,7 +65,7 @@ class AsyncBatch(records.Batch):
         Args:
             file: a path, or a seekable open file. An existing file at the path is replaced only
                 after a complete download.
-            progress: whether to show a bar; None shows it on a terminal.
+            progress: whether to show a bar; by default only on a terminal.
 
         Raises:
             PresageError: the batch has no result.
@@ -166,8 +166,8 @@ class AsyncBatches(AsyncBatchList):
             num_results: maximum number of labels per prediction.
             name: name of the batch; by default the file's name.
             format: format of the result: `jsonl`, `csv` or `xlsx`.
-            partial: whether to predict as many lines as the quota allows, if it does not allow all.
-            progress: whether to show progress bars; None shows them on a terminal.
+            partial: whether to predict only some of the lines if the quota does not allow all.
+            progress: whether to show progress bars; by default only on a terminal.
             reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads;
                 `columns="input"`, which puts all columns of the file before the prediction in csv
                 and xlsx results; and `review_below`, the probability below which the column
@@ -210,9 +210,8 @@ class AsyncPictureBatches(AsyncBatchList):
             num_results: maximum number of labels per prediction.
             name: name of the batch; by default the file's name.
             format: format of the result: `jsonl`, `csv` or `xlsx`.
-            partial: whether to predict as many images as the quota allows, if it does not allow
-                all.
-            progress: whether to show progress bars; None shows them on a terminal.
+            partial: whether to predict only some of the images if the quota does not allow all.
+            progress: whether to show progress bars; by default only on a terminal.
             reading: options of `ocr`: task, form_type, form_template, layout, output, link_tables,
                 alphabet, pages, form_fields, page_furniture.
 

@@ -29,7 +29,7 @@ async def save(
         size: expected size in bytes, for the progress bar.
         file: a path, or a seekable open file. An existing file at the path is replaced only after a
             complete download.
-        progress: whether to show a progress bar; None shows it on a terminal.
+        progress: whether to show a progress bar; by default only on a terminal.
 
     Raises:
         FileError: the file cannot be written.

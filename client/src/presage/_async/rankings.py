@@ -36,8 +36,8 @@ class AsyncPictureRankings(AsyncBatchMaker):
             count: maximum number to choose, 1 to 1,000; default 100.
             name: name of the batch; by default the file's name.
             format: format of the result, `jsonl` or `csv`.
-            partial: whether to rank as many images as the quota allows, if it does not allow all.
-            progress: whether to show progress bars; None shows them on a terminal.
+            partial: whether to rank only some of the images if the quota does not allow all.
+            progress: whether to show progress bars; by default only on a terminal.
 
         Returns:
             A batch: after `wait`, its `results` are the chosen images, best first.
@@ -75,9 +75,9 @@ class AsyncRankings(AsyncBatchMaker):
             count: maximum number to choose, 1 to 1,000; default 100.
             name: name of the batch; by default the file's name.
             format: format of the result, `jsonl`, or `csv`, which can be uploaded after labelling.
-            partial: whether to rank as many texts as the quota allows, if it does not allow all.
+            partial: whether to rank only some of the texts if the quota does not allow all.
             text_column: text column: its name, or its position from 1 in a file without header.
-            progress: whether to show progress bars; None shows them on a terminal.
+            progress: whether to show progress bars; by default only on a terminal.
 
         Returns:
             A batch: after `wait`, its `results` are the chosen texts, best first.

@@ -71,7 +71,7 @@ class AsyncTemplates:
             file: a folder or zip archive of at most 20 documents, with a file `values.json`:
                 `[{"file": "one.pdf", "values": {"invoice_number": "17"}}]`; or the URL or bytes of
                 such an archive.
-            progress: whether to show a progress bar; None shows it on a terminal.
+            progress: whether to show a progress bar; by default only on a terminal.
 
         Raises:
             FileError: the folder has no `values.json`, or a file cannot be read.

@@ -34,7 +34,7 @@ async def wait(
         title: text of the progress bar.
         share: returns the completed fraction, 0 to 1; None if it is unknown.
         timeout: maximum wait, in seconds.
-        progress: whether to show a progress bar; None shows it on a terminal.
+        progress: whether to show a progress bar; by default only on a terminal.
 
     Raises:
         WaitTimeoutError: the work is still running after `timeout`.

@@ -172,7 +172,7 @@ class Datasets(Generic[ResultT_co]):
             wait: whether to wait until the upload has been processed.
             keep_failed: whether the dataset of a failed upload remains; False requires `wait`.
             timeout: maximum wait, in seconds.
-            progress: whether to show progress bars; None shows them on a terminal.
+            progress: whether to show progress bars; by default only on a terminal.
             reading: options of the API for reading the file, such as `label_column="Kind"`.
 
         Raises:

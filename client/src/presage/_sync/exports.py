@@ -52,7 +52,7 @@ class Export(records.Export):
         Args:
             file: a path, or a seekable open file. An existing file at the path is replaced only
                 after a complete download.
-            progress: whether to show progress bars; None shows them on a terminal.
+            progress: whether to show progress bars; by default only on a terminal.
 
         Raises:
             JobFailedError: the export failed.
@@ -93,7 +93,7 @@ class ModelExport(records.ModelExport):
         Args:
             file: a path, or a seekable open file. An existing file at the path is replaced only
                 after a complete download.
-            progress: whether to show progress bars; None shows them on a terminal.
+            progress: whether to show progress bars; by default only on a terminal.
 
         Raises:
             JobFailedError: the export failed.

@@ -64,7 +64,7 @@ class Uploads:
             file: path, URL, bytes, open file or folder.
             field: form field for a file that is sent in the call.
             address_field: form field for the URL or path of any other file.
-            progress: whether to show a progress bar; None shows it on a terminal.
+            progress: whether to show a progress bar; by default only on a terminal.
         """
         if is_address(file):
             yield Attached({address_field: file}, {})
