@@ -204,8 +204,7 @@ class Stack:
 
         Args:
             name: name of the change set.
-            runtimes: old and new runtime of each function whose runtime changes, by its name in the
-                template.
+            runtimes: old and new runtime of each function whose runtime changes, by function name.
         """
         found = []
         pages = self._client.get_paginator("describe_change_set")

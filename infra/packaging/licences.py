@@ -43,7 +43,7 @@ def collect(vendor: Path, notes: Path = NOTES) -> list[Shipped]:
 
     Args:
         vendor: the installed packages, before they are trimmed.
-        notes: texts for packages without one, by package name.
+        notes: licence texts of packages that contain none, by package name.
 
     Returns:
         The shipped packages, sorted by name.

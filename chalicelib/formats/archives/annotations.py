@@ -79,7 +79,7 @@ class BoxSource:
 
 
 class Annotations:
-    """The boxes of all images in an archive, which a reader adds one by one."""
+    """The boxes of all images in an archive. A reader adds the boxes one by one."""
 
     def __init__(self, place: str = ROW, *, in_fractions: bool = False) -> None:
         """Create an empty collection.

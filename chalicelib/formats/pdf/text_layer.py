@@ -55,7 +55,7 @@ class Layer(NamedTuple):
 
 
 def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
-    """Return text lines, drawn lines and images of a page; None if its text is not reliable."""
+    """Return text lines, drawn lines and images of a page; None if the text is not reliable."""
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
         return None

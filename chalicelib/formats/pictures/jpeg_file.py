@@ -39,7 +39,7 @@ class JpegFile:
     orientation: int
     """Value of the EXIF orientation tag, 1 to 8."""
     whole_bytes: int
-    """Bytes of coefficients that a decoder has in memory; 0 if line by line is possible."""
+    """Bytes of coefficients that a decoder has in memory; 0 if it can decode line by line."""
     essence: bytes
     """A JPEG of only the first image, without segments that a decoder does not need."""
 

@@ -59,7 +59,7 @@ class Survey:
 
     @property
     def ends_cells(self) -> bool:
-        """Return whether cells end with this delimiter, and another delimiter separates them."""
+        """Return whether cells end with this delimiter, while another delimiter separates cells."""
         if self.width != 2:
             return False
         ends = sum(label.strip(" ")[:1] in ("", *DELIMITERS) for label in self.labels)

@@ -143,7 +143,7 @@ def _is_large(environ: dict[str, Any], key: FakeKey) -> bool:
 
 
 def _clear_conditions(environ: dict[str, Any], key: FakeKey | None) -> None:
-    """Remove invalid conditions of a download (RFC 9110); write the others in the form moto reads.
+    """Remove invalid conditions of a download (RFC 9110); write others in a form that moto reads.
 
     Moto would apply ranges of any unit, and would fail at dates in other forms.
     """

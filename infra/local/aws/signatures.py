@@ -149,7 +149,7 @@ def _headers(environ: dict[str, Any], names: Iterable[str]) -> str:
 
 @lru_cache(64)
 def _botocore(service: str) -> Any:
-    """Return botocore's signer of a service, whose rules for paths and queries are used."""
+    """Return botocore's signer of a service; its rules for paths and queries are used."""
     return SigV4Auth(Credentials("", ""), service, "")
 
 

@@ -451,7 +451,7 @@ class ColumnFinder:
 
 
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows are above the one that names the columns; 0 if they may be examples.
+    """Return how many rows are above the row with the column names; 0 if they may be examples.
 
     Rows may be examples if one of their cells, or one of the names, also occurs in another row.
     """
