@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.head.domain_score import DomainScale
     from chalicelib.engines.text.head.rejector import Rejector
 
-# Steps of one on the grid of features, see `GridArithmetic.features`.
+# Features are multiples of 1 / this number, see `GridArithmetic.features`.
 _FEATURE_STEPS = 2.0**13
 _SMALLEST = 1e-9
 

@@ -245,7 +245,7 @@ def make_training_set(
         label_blocks={name: _label_vectors(texts, vectors, name) for name in names},
         background=background,
         encoder_digests={encoder.name: encoder.sha256 for encoder in vectors.encoders},
-        # The reading is complete once the blocks exist.
+        # The weights of windows are fitted while the blocks are computed.
         reading=vectors.texts.reading,
     )
 

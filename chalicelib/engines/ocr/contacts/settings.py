@@ -122,5 +122,5 @@ HALF_AGAINST = 0.5
 OWNER_FACTOR = 0.95
 # Factor of an organisation whose words are those of a title.
 TITLE_FACTOR = 0.3
-# Maximum decrease of the confidence that a text has no tag, by what else it could be.
+# Maximum by which other possible kinds lower the confidence that a text has no tag.
 MOST_UNCERTAINTY = 0.6

@@ -115,8 +115,8 @@ HEADER_ROWS = 3
 
 # Number of characters of a text that are searched for its type.
 LONGEST_TYPED_CHARACTERS = 400
-# Factors of a text that is not of the type or an address without any number, that contains a text
-# of it, and that may be a name.
+# Factors of a text without the type (or of an address without a number), of one that contains the
+# type, and of one that may be a name.
 MISFIT, FIT, NAME_FIT = 0.25, 1.15, 1.05
 # Maximum number of words in a name.
 NAME_WORDS = 8

@@ -25,7 +25,7 @@ _HALF_LEFT, _HALF_ABOVE = 80.0, 12.0
 _MOST_WORDS, _MOST_CHARACTERS = 10, 80
 # Maximum distance of the two lines of a caption, in heights of a line.
 _CAPTION_LINES = 0.8
-# Maximum length of folded values, including spaces, that may be words of captions.
+# Maximum length of normalised values, including spaces, that may be words of captions.
 _SHORT = 5
 _OUTER = " \t:：;,|•·*$£€¥₹=-–—_"
 _WORD = re.compile(r"\S+")

@@ -23,7 +23,7 @@ from chalicelib.engines.ocr.learning.given_values import PageTexts
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
-# A caption by its folded words and its direction: the line of its value, above or below.
+# Normalised words of a caption, and its direction from the value: same line, above or below.
 CaptionKey = tuple[str, str]
 
 

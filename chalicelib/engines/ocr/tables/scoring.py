@@ -128,7 +128,7 @@ class _Gap(NamedTuple):
 
 def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
     """Return the gaps between the rows of text, from the top."""
-    # A slot over several rows belongs to each of them, so it shows neither.
+    # A cell over several rows belongs to all of them, so it does not show the row of a text.
     owners = {
         id(line): slot.row
         for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)

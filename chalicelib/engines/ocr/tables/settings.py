@@ -48,7 +48,7 @@ MAX_RULINGS = 600
 
 # Ruled lines this close are one boundary. One may end this far before the one that it meets.
 SAME_RULE_EMS = 0.4
-# Maximum number of slots of a lattice; a finer mesh is a pattern, not a table.
+# Maximum number of cells of a lattice; a finer mesh is a pattern, not a table.
 MAX_PLACES = 12_000
 
 # Gutters: white gaps between columns.
@@ -89,7 +89,7 @@ PROSE_WORDS = 6
 
 # Sifting: regions that are not tables.
 
-# Minimum fraction of slots with text; empty rows and columns do not count.
+# Minimum fraction of cells with text; empty rows and columns do not count.
 FILLED_SHARE = 0.4
 # Minimum number of rows with text in two or more columns, for a table found only by alignment.
 FEWEST_EVIDENCE = 3
@@ -102,9 +102,9 @@ WORDY_SHARE = 0.4
 # Maximum fraction of rows that contain a field name with a colon, as in lists of keys and values.
 ENTRIES_SHARE = 0.4
 
-# Slots whose text was missed.
+# Cells whose text was missed.
 
-# Maximum number of slots of one table that are read again.
+# Maximum number of cells of one table that are read again.
 MOST_BLANKS = 150
 # Minimum probability of a text; less probable ones are specks.
 SURE_BLANK = 0.5
@@ -114,7 +114,7 @@ SPECK_EMS = 0.12
 TALL_INK_EMS = 1.5
 # Margin around the ink when it is read.
 INK_MARGIN_EMS = 0.35
-# Maximum height of a slot in the search for a text's slot, in heights of a usual slot.
+# Maximum height of a cell in the search for a text's cell, in heights of a usual cell.
 TALLEST_PLACES = 400
 
 # Tables that continue on the next page.
@@ -137,5 +137,5 @@ NEAR_TO_ROW_SPACE = 0.9
 FEWEST_SIDEWAYS = 6
 # Maximum number of header rows without numbers, also as a fraction of the table's rows.
 MOST_HEADER_ROWS, HEADER_ROWS_SHARE = 3, 0.25
-# Maximum number of slots of a table for the network, which has no tokens for more.
+# Maximum number of cells of a table for the network, which has no tokens for more.
 MOST_NETWORK_PLACES = 600

@@ -85,7 +85,7 @@ def _rows_by_label(labels: Ints) -> Iterator[Ints]:
 
 def _unit(features: Floats) -> Floats:
     lengths = np.sqrt(np.add.reduce(features * features, axis=1))[:, None]
-    # Rounded to a grid, so that cosines are exact on every processor.
+    # Rounded to fixed steps, so that cosines are exact on every processor.
     unit: Floats = np.rint(features / np.maximum(lengths, 1e-12) * _STEPS)
     return unit
 

@@ -85,7 +85,7 @@ def window_weights(relevance: Doubles, ends: Sequence[int]) -> Doubles:
     starts = np.concatenate([[0], np.asarray(ends[:-1], np.int64)])
     texts = np.repeat(np.arange(len(ends)), np.diff(np.concatenate([starts, [ends[-1]]])))
     shares = np.exp(relevance - np.maximum.reduceat(relevance, starts)[texts])
-    # Rounded to a grid, so that the last bits of the relevance do not change the joined vectors.
+    # Rounded to fixed steps, so that the last bits of the relevance do not change the vectors.
     return np.asarray(np.rint(shares / np.add.reduceat(shares, starts)[texts] * _STEPS) / _STEPS)
 
 

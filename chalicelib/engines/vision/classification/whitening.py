@@ -81,7 +81,7 @@ def _scatter_within(rows: Doubles, labels: Ints) -> tuple[Doubles, int]:
     for label in present:
         chosen = labels == label
         distances[chosen] -= np.add.reduce(rows[chosen], axis=0) / chosen.sum()
-    # On the grid all sums of up to 2**21 products are exact.
+    # With these steps, all sums of up to 2**21 products are exact.
     np.rint(distances * GRID, out=distances)
     scatter: Doubles = (distances.T @ distances) / (GRID * GRID)
     return scatter, len(rows) - len(present)

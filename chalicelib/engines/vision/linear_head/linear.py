@@ -162,7 +162,7 @@ class LinearHead:
         move = np.divide(self.first, root, out=gradient)
         move *= size
         self.values -= move
-        # Bounded, so that products on the grid stay exact.
+        # Bounded, so that products of the rounded numbers stay exact.
         np.clip(self.values, -_LARGEST_WEIGHT, _LARGEST_WEIGHT, out=self.values)
         arithmetic.weights(self.values)
 

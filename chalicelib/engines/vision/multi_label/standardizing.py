@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EMBEDDING, POOLED, BOTH = 0, 1, 2
 # Names of the blocks of features, by number.
 BLOCK_NAMES = ("embedding", "pooled", "embedding+pooled")
-# Grid of the transformed numbers.
+# Step between two transformed numbers.
 UNIT = 2.0**-12
 MOST = 7.5
 _LEAST_SPREAD = 1e-3

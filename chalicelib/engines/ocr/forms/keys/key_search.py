@@ -164,9 +164,9 @@ class KeyMatch:
     """Similarity, 0 to 1; 1 if the texts are equal."""
 
 
-# Keys with the same folded text: index, and text in the template.
+# Keys with the same normalised text: index, and text in the template.
 Wanted = list[tuple[int, str]]
-# Folded key, unit, first and last word in the unit, similarity from 0 to 1.
+# Normalised key, unit (searched text), its first and last word that match, similarity 0 to 1.
 Window = tuple[str, Unit, int, int, float]
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Doubles, Ints, Singles
 
-# Weight of the crop in a score, against the map: exponent of a geometric mean.
+# Weight of the crop relative to the score of the dense head: exponent of a geometric mean.
 CROP_SHARE = 0.5
 _SHRINKAGE = 0.5
 _TEMPERATURES = tuple(2.0 ** (step / 2) for step in range(-6, 13))

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 # Kind of the artifact.
 KIND = "vision-detection"
-# Versions of its layout: 1 has a dense head, 2 has a head for proposals, and perhaps a dense head.
+# Versions of the layout: 1 has a dense head; 2 has a head for proposals, maybe a dense head too.
 VERSION = 2
 _DENSE_VERSION = 1
-# Dataset type that it answers for.
+# Dataset type of the models.
 TYPE = "image-detection"
 
 
