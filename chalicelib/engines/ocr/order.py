@@ -47,7 +47,7 @@ def page_slope(lines: Sequence[TextLine]) -> float:
 
 
 def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
-    """Return the weighted median of pairs of value and weight; 0 without values."""
+    """Return the weighted median of pairs of value and weight; 0 if there are no pairs."""
     half = sum(weight for _, weight in weighted) / 2
     for value, weight in sorted(weighted):
         half -= weight

@@ -88,7 +88,7 @@ def page_notes(page: ReadPage) -> tuple[PageNote, ...]:
 
 
 def _has_ink(pixels: Pixels | None) -> bool:
-    """Return whether a page has ink; False without pixels."""
+    """Return whether a page has ink; False if it has no pixels."""
     return pixels is not None and int(pixels.max()) - int(pixels.min()) >= _INK
 
 

@@ -120,7 +120,7 @@ class Recogniser:
         self._output = output
 
     def with_output(self, output: int) -> Recogniser:
-        """Return a recogniser that uses another output of the same network."""
+        """Return a recogniser that uses the network's output with index `output`."""
         return Recogniser(self._session, self._alphabets, output)
 
     def read(self, widths: Sequence[int], cut: Cut, check: CancelCheck) -> list[RecognisedText]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RowRange(NamedTuple):
-    """A range of rows of the sorted matrix with the same part of the split and the same fold."""
+    """Rows of the sorted matrix that are in the same part of the split and the same fold."""
 
     start: int
     stop: int
@@ -143,7 +143,7 @@ def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
 
 
 def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
-    """Find the ranges of rows with the same part of the split and the same fold.
+    """Find the ranges of rows that are in the same part of the split and the same fold.
 
     Args:
         held: whether each row is held out, in sorted order, bool, shape (examples,).

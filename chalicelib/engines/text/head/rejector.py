@@ -93,7 +93,7 @@ class FittedRejectors:
     signals: Doubles
     """Scaled signals of the examples, out of fold, float64, shape (n, 3)."""
     withheld: WithheldScores | None = None
-    """Scores by models trained without some texts (see `add_margin`); None without such models."""
+    """Scores by models trained without some texts (see `add_margin`); None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)

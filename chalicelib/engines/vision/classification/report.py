@@ -91,7 +91,7 @@ class ImageFolds:
     """True label of each image, as an index of the labels that have images, int, shape (n,)."""
 
     def calibration_error(self, temperature: float) -> float | None:
-        """Return the mean difference between probability and accuracy; None without images."""
+        """Return the mean difference between probability and accuracy; None for no images."""
         if not len(self.truth):
             return None
         shares = probabilities(self.logits, temperature)

@@ -17,7 +17,7 @@ class StoredPicture:
     """An image whose features are stored."""
 
     number: int
-    """Number under which the image's rows are read; copies of a file share one number."""
+    """Number under which the image's features are stored; copies of a file share one number."""
     size: tuple[int, int]
     """Width and height of the image as displayed, in pixels."""
     views: int

@@ -38,7 +38,7 @@ class SigmoidCalibration:
 
 
 def fit_calibration(positive_weights: Doubles, logits: Floats, truth: Bools) -> SigmoidCalibration:
-    """Fit the calibration with the lowest loss; the temperature is 1 without images.
+    """Fit the calibration with the lowest loss; the temperature is 1 if there are no images.
 
     Args:
         positive_weights: weights of the loss, float64, shape (labels,).

@@ -150,7 +150,7 @@ class MultiLabelFolds:
         return self.shares >= self.thresholds
 
     def calibration_error(self) -> float | None:
-        """Return the mean difference between probability and frequency; None without images."""
+        """Return the mean difference between probability and frequency; None for no images."""
         if not self.truth.size:
             return None
         pairs = np.stack([1.0 - self.shares.ravel(), self.shares.ravel()], axis=1)

@@ -147,7 +147,7 @@ class StatementColumns:
         )
 
     def _kind(self, rect: Rect) -> str | None:
-        """Return the kind of a number's column, from the nearest header above; None without one."""
+        """Return the kind of a number's column, by the nearest header above it, or None."""
         above = [
             each
             for each in self._headers

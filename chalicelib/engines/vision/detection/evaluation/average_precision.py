@@ -57,7 +57,7 @@ class PrecisionRecall:
 
     @property
     def average_precision(self) -> float | None:
-        """Return the area under the precision-recall curve; None without true boxes."""
+        """Return the area under the precision-recall curve; None if there are no true boxes."""
         if self.truths == 0:
             return None
         best = np.maximum.accumulate(self.precision[::-1])[::-1]

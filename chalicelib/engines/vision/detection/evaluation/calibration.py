@@ -67,7 +67,7 @@ def fit_calibration(evaluated: Sequence[EvaluatedImage]) -> Calibration:
 
 
 def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
-    """Return the mean difference between probability and precision; None without detections."""
+    """Return the mean difference between probability and precision; None for no detections."""
     # Each half is evaluated with a curve that was fitted to the other half.
     halves = [evaluated[0::2], evaluated[1::2]]
     parts = []

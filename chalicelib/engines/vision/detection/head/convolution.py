@@ -56,7 +56,7 @@ class PaddedGrid:
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """Return a view of the buffer: at each position, the value of one neighbour of its cell.
+        """Return a view of the buffer, shifted so that each position has the value of a neighbour.
 
         The shape is (positions, channels).
 

@@ -44,7 +44,7 @@ class DetectionModel:
     backbones: Sequence[BackboneUse]
     """Networks on whose features the model was trained."""
     vector: Singles | None
-    """Parameters of the dense head, float32, shape (parameters,); None if it is not used."""
+    """Parameters of the dense head, float32, shape (parameters,); None if this head is not used."""
     crop_head: CropHead | None
     """Head that classifies crops of detected boxes again; None if boxes keep their labels."""
     calibration: Calibration
@@ -53,7 +53,7 @@ class DetectionModel:
     is_mirrored: bool = False
     """Whether predictions also use the mirror image; False in older models."""
     proposal_head: ProposalHead | None = None
-    """Head that labels proposed boxes; None without proposals, as in older models."""
+    """Head that labels proposed boxes; None if proposals are not used, as in older models."""
 
     @property
     def rules(self) -> Rules:

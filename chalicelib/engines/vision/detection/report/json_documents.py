@@ -94,7 +94,7 @@ class DetectionCardFacts:
     measured: int
     """Number of images on which the AP was measured: held-out images, or images of folds."""
     calibration_error: float | None
-    """Mean gap between probability and accuracy on unseen images; None without detections."""
+    """Mean gap between probability and accuracy on unseen images; None if nothing was detected."""
     calibration: Calibration
     threshold: float | None
     """Suggested probability threshold; None if unknown."""

@@ -79,7 +79,7 @@ class CropStage:
         self._rows = np.split(arrays["rows"], self._ends[: self._next])[: self._next]
 
     def head(self, places: Sequence[int]) -> CropHead | None:
-        """Fit a head to the crops of some images; None without crops."""
+        """Fit a head to the crops of some images; None if these images have no crops."""
         wanted = set(places)
         chosen = [index for index, place in enumerate(self._places) if place in wanted]
         if not chosen:
