@@ -33,7 +33,9 @@ Algorithm = Annotated[str | None, typer.Option(help="Training algorithm.")]
 Epochs = Annotated[int | None, typer.Option(help="Maximum number of passes over the examples.")]
 Param = Annotated[
     list[str] | None,
-    typer.Option("--param", help="A member of trainParams, as in profile=fast. Repeatable."),
+    typer.Option(
+        "--param", help="A member of trainParams, as in skip-small-labels=true. Repeatable."
+    ),
 ]
 
 
