@@ -17,7 +17,7 @@ from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.box_files import BoxFiles
 from chalicelib.formats.archives.folders.splits import split_of
-from chalicelib.formats.archives.picture_index import ImageIndex, as_path, split_words
+from chalicelib.formats.archives.picture_index import SPLITS, ImageIndex, as_path, split_words
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.texts.columns.names import find_named_columns
@@ -49,7 +49,7 @@ _REMEDY = (
 def is_label_table(member: ZipMember) -> bool:
     """Return whether a file's name is that of a label table."""
     name = member.name.casefold()
-    return name == _CLASSES or (name.endswith(".csv") and bool(split_of(name[:-4])))
+    return name == _CLASSES or (name.endswith(".csv") and name[:-4].strip() in SPLITS)
 
 
 class _RowFault(ValueError):
