@@ -76,7 +76,7 @@ class Traces:
     """Stored data that was replaced by a correction. It is deleted once no reader needs it."""
 
     chunks: list[tuple[str, int]] = field(default_factory=list)
-    """Partition key and number of each replaced row, which has a chunk or a chunk layout."""
+    """Partition key and number of each replaced row: a chunk or a chunk layout."""
     gone: list[int] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
     """Ids of examples whose text was replaced."""

@@ -142,7 +142,9 @@ class Dataset:
     bytes: int = 0
     """Size of the stored texts or images in bytes."""
     training: frozenset[str] = field(default_factory=frozenset)
-    """Entries `model_id.milliseconds` of open trainings, which prevent deletion of the dataset."""
+    """Entries `model_id.milliseconds` of open trainings. With an entry, the dataset cannot be
+    deleted.
+    """
     is_uploaded: bool = False
     """Whether the dataset was created from a file. Only such datasets accept more files."""
     upload_id: str = ""

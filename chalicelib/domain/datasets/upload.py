@@ -36,8 +36,8 @@ class QueuedUpload:
     dataset_id: int
     upload_id: str
     lane: str
-    """Name of the queue in which the upload waits; empty for an upload that an older version of the
-    service accepted, which had no such queues.
+    """Name of the queue in which the upload waits; empty if an older version of the service,
+    without such queues, accepted the upload.
     """
     turn: int
     lease_until: int
@@ -158,8 +158,8 @@ class Upload:
     """The job of reading one file into a dataset, as the dataset's row stores it."""
 
     adds: bool = False
-    """Whether the file is added to an existing dataset (PUT), which stays available if the upload
-    fails.
+    """Whether the file is added to an existing dataset (PUT). The dataset then stays available if
+    the upload fails.
     """
     raw: str = ""
     """Bucket key of the file as received; empty until a file given by `path` is downloaded."""

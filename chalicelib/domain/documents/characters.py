@@ -75,8 +75,8 @@ _LOOK_ALIKES = {
 def to_documented(text: str) -> str:
     """Convert a line of text to the characters in CHARACTERS.
 
-    Letters with accents, ligatures and full-width forms become plain letters. Punctuation becomes
-    the character of the set that looks like it. Everything else is dropped.
+    Letters with accents, ligatures and full-width forms become plain letters. Punctuation becomes a
+    similar character of the set. Everything else is dropped.
 
     Returns:
         Words separated by single spaces; empty if nothing is left.

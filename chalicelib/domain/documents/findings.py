@@ -44,7 +44,7 @@ class Cell:
     """Mean probability of the cell's lines, weighted by length; for an empty cell,
     `Table.structure`."""
     box: Rect
-    """Box of the text; for an empty cell the box of its place in the grid."""
+    """Box of the text; for an empty cell, the box of the cell in the grid of the table."""
     kind: str = NORMAL
     """One of CELL_KINDS."""
     row_span: int = 1

@@ -47,7 +47,7 @@ class OcrRequest:
     layout: bool = False
     """Whether to return roles and page notes; for TEXT also reading order and unread areas."""
     output: str | None = None
-    """Format of the whole text for the task TEXT, one of OUTPUTS; None to leave it out."""
+    """Format of the whole text for the task TEXT, one of OUTPUTS; None to leave out this text."""
     has_pages: bool = False
     form_fields: bool = False
     """Whether the interactive form fields of a PDF are returned."""
@@ -257,7 +257,7 @@ def place_of(item: Item) -> Rect:
 
 
 def without_content(page: ReadPage) -> ReadPage:
-    """Return a page without its pixels and lines, which frees their memory."""
+    """Return a page without its pixels and lines, to free their memory."""
     return replace(
         page, page=replace(page.page, pixels=None, layer=None), pixels=None, lines=(), unread=()
     )

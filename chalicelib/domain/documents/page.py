@@ -163,7 +163,7 @@ class TextLine:
     course: Course | None = None
     """Curve of the line; None for a short or vertical line."""
     is_bold: bool = False
-    """Whether the text is bold, which only a text layer shows."""
+    """Whether the text is bold. Only a text layer shows this."""
 
     @property
     def corners(self) -> Quad:
@@ -215,7 +215,7 @@ class Page:
     widgets: tuple[FormWidget, ...] = ()
     """Form fields of the PDF on this page, if requested."""
     pictures: tuple[Rect, ...] = ()
-    """Boxes of images on a page with a text layer, which lacks the text in these images."""
+    """Boxes of the images on a page with a text layer. The layer lacks the text in these images."""
     notes: tuple[NoteCode, ...] = ()
     """Codes that say what was left out when the page was read."""
 

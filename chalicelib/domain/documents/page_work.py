@@ -27,8 +27,8 @@ class PageWork:
     ) -> None:
         """Start measuring the time of a call.
 
-        `seconds_left` may be infinite. `limit_seconds` is the time limit of the call, which the
-        error text names. `slots` limits how many pages of all calls are read at the same time.
+        `seconds_left` may be infinite. `limit_seconds` is the time limit of the call, for the error
+        text. `slots` limits how many pages of all calls are read at the same time.
         """
         self._page_count = page_count
         self._deadline = time.monotonic() + seconds_left

@@ -106,7 +106,7 @@ class BatchLine:
     """Cells of the input row, if the result repeats them; None after a part has stored them."""
 
     def to_json(self) -> list[object]:
-        """Return the line as a list, which a part stores as JSON."""
+        """Return the line as a list, to be stored as JSON in a part."""
         kept: list[object] = [self.row, self.line_id, self.text]
         return kept if self.error is None else [*kept, self.error.code, self.error.message]
 
@@ -215,7 +215,7 @@ class Batch:
 
     @property
     def is_table(self) -> bool:
-        """Return whether the result is a table, which is written at the end of the batch."""
+        """Return whether the result is a table. Tables are written at the end of the batch."""
         is_asked = self.columns == INPUT or self.review_below is not None
         return self.kind != RANK and (self.format == XLSX or is_asked)
 

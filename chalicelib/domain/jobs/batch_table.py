@@ -1,4 +1,7 @@
-"""Input columns, which a batch result with `columns=input` repeats. See beyond.md, section 14."""
+"""The columns of the input, for batch results that repeat them (`columns=input`).
+
+See beyond.md, section 14.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class InputTable:
     own: int = 0
     """Number of columns that the result has in addition to those of the input."""
     is_sheet: bool = False
-    """Whether the result is a worksheet, which limits rows, columns and cells."""
+    """Whether the result is a worksheet, with its limits of rows, columns and cells."""
     names: list[str] = field(default_factory=list)
     """Names of the columns; empty for a column without name."""
     sheet: str = ""
@@ -50,7 +53,7 @@ class InputTable:
         self.names += names
 
     def add(self, row: int, cells: Sequence[Cell]) -> None:
-        """Count a row, and add columns without names if the row has more cells than known columns.
+        """Count a row. If it has more cells than there are columns, add columns without names.
 
         Raises:
             InvalidUpload: the result would exceed a limit.
@@ -100,7 +103,7 @@ def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
 
 
 def count_own(batch: Batch) -> int:
-    """Return the number of columns that the result adds, without creating their names."""
+    """Return how many columns the result adds, without creating the names of the columns."""
     labels, errors = ((batch.count or 1), 1) if batch.columns == INPUT else (1, 2)
     return 2 * labels + errors + (batch.review_below is not None)
 

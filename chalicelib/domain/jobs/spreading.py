@@ -24,8 +24,9 @@ class PartWork:
     """Dataset of the items. The computed vectors or features are stored with this dataset."""
     engine: str
     items: Sequence[str]
-    """Texts to embed; or views of images, which are the images and their augmented copies. A view
-    is the image's digest in hexadecimal and the number of the view, such as `3f…a0:2`."""
+    """Texts to embed, or views of images. A view is an image or an augmented copy. It is written as
+    the image's digest in hexadecimal and the number of the view, such as `3f…a0:2`.
+    """
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:

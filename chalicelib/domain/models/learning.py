@@ -43,7 +43,7 @@ class RunControl(Protocol):
         ...
 
     def is_due(self) -> bool:
-        """Return whether enough time has passed since the last report to store a new one."""
+        """Return whether enough time has passed since the last report to store another one."""
         ...
 
 

@@ -223,7 +223,7 @@ def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
 
 
 def recover_label(call: Call, keyed: KeyedCall) -> dataset_records.ChangedLabelRecord | None:
-    """Return the label into which an earlier attempt at the call merged the label in the path."""
+    """Return the merge target if an earlier attempt at the call merged the label in the path."""
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
     # The label of the path no longer exists after a merge. Renaming may simply be repeated.
     found = None if into is None else locate.find_earlier_correction(call, keyed)

@@ -258,7 +258,7 @@ class ExportRunService:
         self._delete_with_owner(export)
 
     def _emit(self, export: Export) -> None:
-        """Emit the event for a finished export, which can be downloaded."""
+        """Emit the event that an export is finished and can be downloaded."""
         model, ids = export.model, dict[str, str | int](id=export.export_id)
         if model is None:
             ids["datasetId"] = export.dataset_id

@@ -89,7 +89,7 @@ class OcrService:
         """Store the dependencies.
 
         `threads` pages of one document are read at the same time. `limit_seconds` is the time limit
-        of a call, which the error text names.
+        of a call, for the error text.
         """
         self._samples = samples
         self._page_images = page_images

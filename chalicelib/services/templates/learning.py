@@ -330,7 +330,7 @@ def _learned(examples: list[LearningExample], check: Callable[[], None]) -> Lear
 
 
 def _result(found: LearnedTemplate) -> dict[str, Any]:
-    """Return a result in its stored form, which has the members of the answer."""
+    """Return a result in its stored form: an object with the members of the answer."""
     fields = [{"entity": each.entity, "right": each.right, "of": each.of} for each in found.scores]
     return {
         "template": as_sent(found.template),

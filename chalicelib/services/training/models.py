@@ -87,7 +87,7 @@ class ModelService:
         return Metrics(model, model.created_at, data)
 
     def curve(self, model: Model, offset: int, count: int) -> ListPage[dict[str, Any]]:
-        """Return a page of the learning curve of the latest run, which may not have ended yet."""
+        """Return a page of the latest run's learning curve, even if the run has not ended."""
         return self._curves.page(model, offset, count)
 
     def card(self, account_id: str, model_id: str) -> dict[str, Any]:

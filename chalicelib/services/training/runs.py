@@ -89,7 +89,7 @@ class TrainingRunService:
         self._settings = settings
 
     def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
-        """Train the model that is next in the queue, which may be another one than in the message.
+        """Train the model that is next in the queue. The message may name another model.
 
         `remaining_seconds` returns the remaining time of the Lambda function. `delivery` is how
         many times the queue has delivered the message.
@@ -401,5 +401,5 @@ class _RunControl:
             self._leases.report(self._model, share, epochs)
 
     def is_due(self) -> bool:
-        """Return whether enough time has passed since the last report for a new one."""
+        """Return whether enough time has passed since the last report to store another one."""
         return time.monotonic() - self._reported_at >= REPORT_SECONDS

@@ -379,7 +379,7 @@ class TextLearner:
         check: Check,
         delegate: Callable[[int, Sequence[str]], None] = lambda dataset_id, missing: None,
     ) -> JoinedTables:
-        """Return the vectors of the windows of one or two datasets, in the order of `read`."""
+        """Return vectors of text windows from one or two datasets, in the order of `read`."""
         from chalicelib.engines.text.encoding.vector_table import JoinedTables
 
         return JoinedTables(

@@ -132,7 +132,7 @@ class IngestService:
         self._settings = settings
 
     def run(self, job: IngestJob, delivery: int = 1) -> None:
-        """Read the upload that is next in the queue, which may be another one than in the message.
+        """Read the upload that is next in the queue. The message may name another upload.
 
         `delivery` is how many times the queue has delivered the message.
         """

@@ -119,7 +119,7 @@ class UploadService:
     def create(
         self, account: Account, family: str, source: UploadSource, fields: UploadFields
     ) -> DatasetView:
-        """Accept a file as a new dataset, which is UPLOADING until a worker has read it."""
+        """Accept a file as a new dataset. It is UPLOADING until a worker has read the file."""
         dataset, job = self._accept(account, family, source, fields)
         self._enqueue(job)
         return self._stores.labels.view(dataset)

@@ -159,7 +159,8 @@ class DeliveryService:
         Args:
             hook: the webhook.
             cause: why the attempt failed.
-            is_gone: whether the receiver asked for no more deliveries, which disables the webhook.
+            is_gone: whether the receiver asked for no more deliveries. If so, the webhook is
+                disabled.
 
         Returns:
             The changed webhook; None if it was deleted.

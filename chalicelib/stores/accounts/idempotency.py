@@ -101,7 +101,7 @@ class IdempotencyStore:
         return first or answer
 
     def release(self, call: KeyedCall) -> None:
-        """End an attempt without an answer to store, so that the next one can start at once."""
+        """End an attempt that has no answer to store. The next attempt can then start at once."""
         row = KeyRow(_owner(call.account_id), _range(call.key))
         try_update(row, [KeyRow.lease_until.set(0)], _is_mine(call))
 

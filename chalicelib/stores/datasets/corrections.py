@@ -225,7 +225,7 @@ class _Work:
         )
 
     def addition(self, plan: CorrectionPlan, fence: int) -> Addition:
-        """Return the new totals of the dataset, which the correction commits."""
+        """Return the new totals of the dataset, for the commit of the correction."""
         counts = dict(self._counts)
         for (source, label_id), edit in self._edits.items():
             counts[label_id] = counts[label_id].with_layout(source, edit.left, fence)

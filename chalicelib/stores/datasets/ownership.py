@@ -1,4 +1,4 @@
-"""Lets only one writer at a time change an available dataset: the one that holds its lease."""
+"""Lets only one writer at a time change an available dataset: the holder of the dataset's lease."""
 
 from __future__ import annotations
 

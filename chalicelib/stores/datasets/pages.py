@@ -36,7 +36,9 @@ class _Places:
 
     owner: str
     version: int
-    """Number of datasets that the owner has deleted, which shows whether positions are valid."""
+    """Number of datasets that the owner has deleted. Stored positions are valid while it is the
+    same.
+    """
     ids: Mapping[int, int]
     """Id of the dataset directly before each stored position, by position."""
 

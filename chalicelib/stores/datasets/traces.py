@@ -22,7 +22,7 @@ from chalicelib.stores.examples.examples import traces_key
 
 @dataclass(frozen=True)
 class LeftTraces:
-    """The record of the data that one correction replaced."""
+    """The record of the data that was replaced by one correction."""
 
     fence: int
     """Fence token of the lease under which the correction ran. It identifies the correction."""
@@ -31,7 +31,7 @@ class LeftTraces:
     previous: int
     """Fence token of the previous correction; 0 if this is the first."""
     traces: Traces
-    """The replaced data, which is to be deleted."""
+    """The replaced data that must be deleted."""
 
 
 @translate_errors

@@ -213,7 +213,7 @@ class Downloader:
         check: Callable[[], None],
         content: Content | None = None,
     ) -> Exchange:
-        """Send a request to the first allowed address of a host that accepts the connection."""
+        """Try the allowed addresses of a host; send a request to the first one that connects."""
         addresses = self._resolve(location, deadline)
         tls = self._find_tls(location)
         connecting = Deadline(deadline.remaining(self._connect_timeout_seconds))

@@ -65,7 +65,7 @@ class CurveWriter:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the stored curve has the records of all epochs before the next one."""
+        """Return whether the stored curve has a record of each of the first `epochs` epochs."""
         before, rest = divmod(self.epochs, BLOCK_EPOCHS)
         return len(self._block) >= rest and (
             before == 0 or len(self._read(before - 1)) == BLOCK_EPOCHS

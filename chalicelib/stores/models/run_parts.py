@@ -33,7 +33,7 @@ class RunParts:
     def write(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Write the parts of a stage, which is the work for one encoder or extractor.
+        """Write the parts of a stage (the work for one encoder or extractor).
 
         `shares` is the progress of the run at the start and at the end of the stage, 0 to 1.
         """
