@@ -49,7 +49,7 @@ def export_done(export_id: str, kind: str, examples: int, size: int) -> None:
 
 
 def batch_done(batch_id: str, status: str, lines: int, failed: int) -> None:
-    """Log the end of a batch, with the numbers of answered lines and of failed ones."""
+    """Log the end of a batch, with the numbers of answered and of failed lines."""
     metrics.record({metrics.BATCHES: 1}, State=status)
     log.record("batch_done", batch=batch_id, status=status, lines=lines, failed=failed)
 

@@ -80,7 +80,7 @@ class PresageApp(Chalice):
 
     @container.setter
     def container(self, container: Container | None) -> None:
-        """Set the container of services. After None, the next use creates a new one."""
+        """Set the container of services. After None, the next use creates a new container."""
         self._container = container
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ LEAST_INSIDE = 0.9
 
 @dataclass
 class OddBoxes:
-    """Counts the boxes with one kind of problem, and lists the first ones."""
+    """Counts the boxes with one kind of problem, and lists the first boxes."""
 
     count: int = 0
     places: list[str] = field(default_factory=list)
@@ -275,7 +275,7 @@ def warn_of_guessed_corners(count: int) -> list[UploadWarning]:
 
 
 def warn_of_rotated_images(images: OddBoxes) -> list[UploadWarning]:
-    """Return a warning if annotations of another tool are for images with an EXIF rotation."""
+    """Return a warning if images that another tool annotated have an EXIF rotation."""
     message = (
         f"{images.count:,} images are rotated by their EXIF orientation. Check their boxes on the "
         "page of the dataset: boxes refer to the image as displayed, and some tools draw them on "

@@ -21,7 +21,9 @@ class Lease:
     """The lease that a worker holds on a job."""
 
     fence: int
-    """Fence token of this lease. Each new lease has a higher one; writes with an older one fail."""
+    """Fence token of this lease. Each new lease has a higher token; writes with an older token
+    fail.
+    """
     attempts: int
     """Number of attempts at the job, including this one."""
     last_error: str = ""

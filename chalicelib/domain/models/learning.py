@@ -94,7 +94,7 @@ class LearnedModel:
     """Number of examples or images on which the model with the reported metrics was trained."""
     test_size: int
     begun_at: datetime | None = None
-    """When the first Lambda invocation of the run began; None if this one is the first."""
+    """When the run's first Lambda invocation began; None if the present invocation is the first."""
     suspects: Sequence[SuspectExample] = ()
     """All flagged examples, the most suspicious first. The model card lists some of them."""
     evaluation: Evaluation | None = None

@@ -114,7 +114,7 @@ class TrainRequest:
 
     @property
     def serves_if_better(self) -> bool:
-        """Return whether a new version is served only if it is not worse than the served one."""
+        """Return whether a new version is served only if the served version is not better."""
         return self.param("serve") == "if-better"
 
 

@@ -32,7 +32,7 @@ class ModelVersion:
     not_served_because: str = ""
     """Why the version was not served after its training; empty if it was served."""
     served_because: str = ""
-    """Why the version was served without the requested comparison with the old one; else empty."""
+    """Why the version was served although the requested comparison was not possible; else empty."""
     is_adjusted: bool = False
     """Whether the version was adjusted to texts of users instead of trained."""
     bytes: int | None = None
@@ -63,7 +63,7 @@ class KeptVersions:
 
     @property
     def newest_bytes(self) -> int:
-        """Return the bytes of the newest artifact, to estimate the next one; 0 if there is none."""
+        """Return the newest artifact's size in bytes, to estimate the next; 0 without artifacts."""
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str], limit: int) -> KeptVersions:

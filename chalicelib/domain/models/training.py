@@ -42,7 +42,7 @@ _SHOWN_LABELS = 20
 def checked_algorithm(
     dataset_type: str, value: str | None, former: str | None = None
 ) -> str | None:
-    """Return the algorithm for a training; None if the dataset type has only one.
+    """Return the algorithm for a training; None if the dataset type has no choice of algorithms.
 
     Args:
         dataset_type: type of the dataset.

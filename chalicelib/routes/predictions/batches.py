@@ -135,7 +135,7 @@ class RankingForm(PictureRankingForm, rename="camel"):
 
 
 def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
-    """Return the model and the dataset in the body; None for one that the body does not name."""
+    """Return the model and the dataset in the body; None for each that the body does not name."""
     view = dataset_in_body(call)
     if view is not None and view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)

@@ -248,7 +248,7 @@ class BatchRunService:
             raise
 
     def _reserve(self, owned: Batch) -> None:
-        """Reserve predictions for the lines of a batch, and store how many lines got one."""
+        """Reserve predictions for a batch's lines; store the number of lines with a reservation."""
         account = self._stores.accounts.get(owned.account_id)
         if account is None:
             raise LeaseLost
@@ -310,7 +310,7 @@ class BatchRunService:
         return self._works[batch.family].of_dataset(batch, dataset)
 
     def _start_next(self, account_id: str) -> None:
-        """Start the next batch of an account, unless one is running."""
+        """Start the next batch of an account, unless another batch of the account is running."""
         waiting = [b for b in self._batches.of_account(account_id) if not b.is_over]
         if any(batch.status == RUNNING for batch in waiting):
             return

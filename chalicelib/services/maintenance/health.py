@@ -58,7 +58,7 @@ class HealthService:
         self._known: dict[str, tuple[int, Facts]] = {}
 
     def parts(self) -> list[EnginePart]:
-        """Return all installed parts and all expected ones, sorted by name."""
+        """Return all installed or expected parts, sorted by name."""
         files = self._facts_files()
         return [self._part(name, files.get(name)) for name in sorted(self._names | set(files))]
 

@@ -281,7 +281,7 @@ class _Maker:
 
 
 class _FeatureCollection:
-    """Collects all feature rows of a training: loads stored ones, then computes the others."""
+    """Collects all feature rows of a training: loads stored rows, then computes missing rows."""
 
     def __init__(
         self,
@@ -380,7 +380,7 @@ class _FeatureCollection:
     def _delegate_missing(
         self, waiting: Sequence[tuple[int, int]], first_view: int, expected: int
     ) -> None:
-        """Delegate the rows that are still missing to other workers, if there are many."""
+        """If many rows are still missing, delegate them to other workers."""
         by_dataset: dict[int, list[str]] = {}
         for number, view in waiting:
             if row_key(number, view) not in self._rows and number not in self._broken:
@@ -425,7 +425,7 @@ class _FeatureCollection:
         self._broken |= {n for n, view in group if row_key(n, view) not in self._rows}
 
     def _load_new(self, first_view: int, expected: int) -> None:
-        """Load feature rows from those objects in the bucket that were not loaded before."""
+        """Load feature rows from objects in the bucket that were not loaded before."""
         self._unseen = 0
         for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
             folder = self._maker.folder(dataset_id)

@@ -170,7 +170,7 @@ class ArtifactStore:
         return content
 
     def get_file(self, key: str, target: BinaryIO) -> bool:
-        """Copy a stored file into an open one; return False if it does not exist."""
+        """Copy a stored file into an open file; return False if the stored file does not exist."""
         if self._copy(key, target):
             return True
         number = 0

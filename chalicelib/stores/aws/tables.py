@@ -399,7 +399,7 @@ class KeyRow(TableRow):
 
 
 class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
-    """Unfinished webhook deliveries by time of the next attempt; shares the index of exports."""
+    """Unfinished webhook deliveries by time of the next attempt, in the same index as exports."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)

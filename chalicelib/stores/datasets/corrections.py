@@ -67,7 +67,8 @@ class CorrectionPlan:
     merge_target: LabelCounts | None = None
     """Label that receives the examples and names of `dropped`; None to remove the examples."""
     skipped: int = 0
-    """Number of possibly mislabelled examples that stay unchanged, as the result reports."""
+    """Number of possibly mislabelled examples that stay unchanged. The result contains this number.
+    """
     added: Sequence[tuple[str, Example]] = ()
     """New examples with their sources. They must differ from all examples that remain."""
     shown: Sequence[Example] = ()

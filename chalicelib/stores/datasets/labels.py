@@ -68,7 +68,7 @@ class LabelStore:
         return {int(row.label_id): str(row.description) for row in rows if row.description}
 
     def describe(self, descriptions: Mapping[int, str]) -> None:
-        """Replace descriptions, given by label id; "" removes one. Idempotent.
+        """Replace descriptions, given by label id; "" removes a description. Idempotent.
 
         Raises:
             LeaseLost: a label was deleted.

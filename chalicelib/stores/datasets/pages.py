@@ -36,8 +36,7 @@ class _Places:
 
     owner: str
     version: int
-    """Number of datasets that the owner has deleted. Stored positions are valid while it is the
-    same.
+    """Number of datasets that the owner has deleted. Stored positions are valid until it changes.
     """
     ids: Mapping[int, int]
     """Id of the dataset directly before each stored position, by position."""

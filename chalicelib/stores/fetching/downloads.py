@@ -342,8 +342,8 @@ def _read_body(
 ) -> Iterator[bytes]:
     """Yield the body in chunks until it ends or `limit` bytes were read.
 
-    The last chunk may exceed `limit`. `size_bytes` is the length that the server announced; None
-    without one. With `is_whole`, a body shorter than announced raises DownloadFailed.
+    The last chunk may exceed `limit`. `size_bytes` is the length that the server announced; None if
+    it announced none. With `is_whole`, a body shorter than announced raises DownloadFailed.
     """
     done_bytes = 0
     while done_bytes < limit and done_bytes != size_bytes:

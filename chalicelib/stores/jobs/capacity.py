@@ -113,7 +113,8 @@ class CapacityStore:
     def end_upload(self, dataset: Dataset, *, is_kept: bool) -> None:
         """Stop counting an ended upload as running.
 
-        With `is_kept`, its bytes stay counted as stored data. Otherwise they are subtracted.
+        With `is_kept`, the bytes of the upload stay counted as stored data. Otherwise they are
+        subtracted.
         """
         try:
             entries = _find(find_row(AccountRow, dataset.account_id), dataset.receipt_id)

@@ -1,7 +1,7 @@
 """Deliveries of events to webhooks: one row each, in the table of exports.
 
-Each webhook has its own partition, which lists of exports do not read. The sort key begins with the
-time. Backups skip the table, and its TTL deletes the rows.
+Each webhook has its own partition. Lists of exports do not read these partitions. The sort key
+begins with the time. Backups skip the table, and its TTL deletes the rows.
 """
 
 from __future__ import annotations

@@ -365,7 +365,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         return self._lanes_up_to(job.is_paid)
 
     def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
-        """Return the running and the first waiting trainings, by queue that a worker serves.
+        """Return, for each queue (lane) of a worker, the running and the first waiting trainings.
 
         A worker for paid plans serves only the paid queue. Other workers serve both, paid first.
         """

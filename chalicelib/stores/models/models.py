@@ -260,7 +260,7 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Store the present time as the time of the last message, in rows that meet a condition.
+        """Store the present time as the last message's time in all rows that meet a condition.
 
         Returns:
             The models of these rows.

@@ -24,7 +24,7 @@ from chalicelib.stores.aws.tables import ModelRow
 
 
 def row_versions(row: ModelRow) -> KeptVersions:
-    """Return the stored versions of a model. A row without such a list has only the served one."""
+    """Return the stored versions of a model. A row without a list has only the served version."""
     if row.versions is not None:
         return load_versions(row.versions)
     examples = (row.stats or {}).get("examples", 0)

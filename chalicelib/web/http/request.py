@@ -372,7 +372,7 @@ def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, Any], known: Collection[str]) -> BodyFields:
-    """Return the known fields; raise InvalidParameter if one has control characters."""
+    """Return the known fields; raise InvalidParameter if a field has control characters."""
     fields = {name: value for name, value in values.items() if name in known}
     for name, value in fields.items():
         if name not in UNCHECKED and isinstance(value, str) and _CONTROL.search(value):

@@ -80,7 +80,7 @@ class Operation:
     parts: tuple[Any, ...] = ()
     """Types of records that occur in the answer, but not in the declared type of the answer."""
     families: tuple[str, ...] = BOTH
-    """Families for which the operation exists, if its path names one."""
+    """Families for which the operation exists, if its path has a family."""
     form: Any = None
     """Struct with the fields of the body; None if there is no body.
 

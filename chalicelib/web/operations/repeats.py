@@ -90,7 +90,7 @@ def _is_final(error: ServiceError) -> bool:
 
 
 def _store(answers: IdempotencyStore, keyed: KeyedCall, answer: Response) -> Response:
-    """Store the answer of a call. If another attempt has stored one, return that."""
+    """Store the answer of a call. If another attempt has stored an answer, return that answer."""
     made = KeptAnswer(answer.status_code, answer.headers, str(answer.body))
     try:
         first = answers.keep(keyed, made)
