@@ -74,7 +74,7 @@ class ExampleWriter:
             file: receives the file; stays open.
             check: called before each example; may raise an error to stop.
             on_gap: called for each image whose file is missing; may raise an error to stop. If it
-                raises none, the image is left out.
+                raises no error, the image is left out.
 
         Returns:
             The number of examples written.

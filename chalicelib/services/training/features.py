@@ -78,7 +78,7 @@ class ThumbnailMaker(Protocol):
 
 
 class FeatureService:
-    """Computes and stores the features of datasets."""
+    """Computes and stores the features of images in datasets."""
 
     def __init__(
         self,

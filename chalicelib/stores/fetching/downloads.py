@@ -156,7 +156,7 @@ class Downloader:
             return Fetched(_read_name(answer), written_bytes)
 
     def check_address(self, url: str, seconds: float) -> None:
-        """Raise an error unless a URL may be posted to: https and public, or on the allow-list.
+        """Raise an error unless Presage may post to a URL: https and public, or on the allow-list.
 
         Raises:
             DownloadFailed: the URL is not allowed; the message says why.

@@ -170,7 +170,7 @@ def _key(export: Export) -> str:
 
 
 def _prefix(row: ExportRow) -> str:
-    """Return the common prefix of the keys of a row's files."""
+    """Return the prefix that the keys of a row's files have in common."""
     if row.kind == PAGE_IMAGES:
         account_id = row.account_id.removesuffix(PAGES_OWNER)
         return f"{page_images_prefix(account_id)}{row.export_id}/"

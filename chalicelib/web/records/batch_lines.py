@@ -33,7 +33,7 @@ class LineErrorRecord(msgspec.Struct):
 
 
 class BatchLineRecord(msgspec.Struct, rename="camel"):
-    """A line of a batch result: the answer, and the line's `id`, or its row if it has no id."""
+    """A line of a batch result: the answer, and the line's `id`; without an id, the line's row."""
 
     id: str | UnsetType
     row: int | UnsetType

@@ -133,7 +133,7 @@ class TargetThresholdRecord(msgspec.Struct, rename="camel"):
 
 
 class TextLimitRecord(msgspec.Struct):
-    """The number of words of a text that the model reads. The model ignores the rest."""
+    """How many words of a text the model reads. The model ignores the rest."""
 
     words: int
     cut: int

@@ -391,7 +391,7 @@ class TargetThreshold(Record, kw_only=True):
 
 
 class TextLimit(Record, kw_only=True):
-    """The number of words of a text that the model reads. The model ignores the rest."""
+    """How many words of a text the model reads. The model ignores the rest."""
 
     words: int
     cut: int
