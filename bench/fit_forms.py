@@ -52,11 +52,10 @@ from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.forms.certainty import (
     INPUTS,
     WEIGHTS,
-    Emptiness,
-    EmptyEvidence,
     Evidence,
+    Unweighed,
+    UnweighedEvidence,
     fitted_weights,
-    legibility_bound,
 )
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.interface import PPOCR
@@ -95,10 +94,12 @@ class Case:
 
 
 @dataclass(frozen=True)
-class EmptyCase:
-    """A key for which no value was found, and whether it really has none."""
+class UnweighedCase:
+    """A key without a value, or a value without a key, and whether that is right."""
 
-    emptiness: Emptiness
+    kind: Unweighed
+    legibility: float
+    """Probability that the key, or the value, was read correctly, 0 to 1."""
     is_right: bool
 
 
@@ -144,7 +145,7 @@ def _pictures(content: bytes) -> list[Image.Image]:
         return [Image.fromarray(page.pixels).convert("L") for page in pages]
 
 
-def generated_cases(reader: Reader) -> Iterator[Case | EmptyCase]:
+def generated_cases(reader: Reader) -> Iterator[Case | UnweighedCase]:
     """Yield the values found on generated forms. Each form is one page of one of KINDS."""
     for number, family in enumerate(FAMILIES):
         say(f"{number + 1} of {len(FAMILIES)}: {family}")
@@ -194,22 +195,22 @@ def _read(reader: Reader, image: Image.Image) -> ReadPage:
 
 def _cases(
     source: str, family: str, page: ReadPage, template: FormTemplate, values: Mapping[str, str]
-) -> Iterator[Case | EmptyCase]:
+) -> Iterator[Case | UnweighedCase]:
     """Yield a case for each value of a page whose correctness is known."""
-    known: list[Evidence | EmptyEvidence] = []
+    known: list[Evidence | UnweighedEvidence] = []
 
-    def remember(evidence: Evidence | EmptyEvidence) -> float:
+    def remember(evidence: Evidence | UnweighedEvidence) -> float:
         known.append(evidence)
         return float(len(known))
 
     for field in find_fields(page, template, weigh=remember):
         number = int(field.probability)
-        # Fields without a printed key have no evidence, and a probability below one.
+        # Virtual keys have no evidence, and a probability below one.
         if number and field.entity in values:
             evidence = known[number - 1]
             is_right = _bare(field.value_text) == _bare(values[field.entity])
-            if isinstance(evidence, EmptyEvidence):
-                yield EmptyCase(evidence.emptiness, is_right)
+            if isinstance(evidence, UnweighedEvidence):
+                yield UnweighedCase(evidence.kind, evidence.legibility, is_right)
             else:
                 yield Case(source, family, evidence, is_right)
 
@@ -268,24 +269,25 @@ def left_out(cases: Sequence[Case]) -> dict[str, list[ScoredField]]:
             if case.family == family:
                 score = bias + np.dot(weights, case.evidence.inputs)
                 # Limited as the service limits probabilities.
-                read = legibility_bound(case.evidence.misread)
-                probability = min(read, float(1 / (1 + np.exp(-score))))
+                bound = case.evidence.surroundings.bound
+                probability = min(bound, float(1 / (1 + np.exp(-score))))
                 field = ScoredField(family, "", "value", probability, case.is_right)
                 scored.setdefault(case.source, []).append(field)
     return scored
 
 
-def empty_shares(cases: Iterable[EmptyCase]) -> dict[Emptiness, float]:
-    """Return the fraction of correct answers for each kind of empty value.
+def unweighed_shares(cases: Iterable[UnweighedCase]) -> dict[Unweighed, float]:
+    """Return for each kind the number of right answers, divided by the sum of legibilities.
 
-    One correct and one wrong case are added to each kind. Source: the rule of succession, Laplace
-    1814.
+    So the mean probability of a kind, its share times the legibility, is the fraction of right
+    answers. One right and one wrong case are added to each kind. Source: the rule of succession,
+    Laplace 1814.
     """
-    counts = {emptiness: [1, 2] for emptiness in Emptiness}
+    sums = {kind: [1.0, 2.0] for kind in Unweighed}
     for case in cases:
-        counts[case.emptiness][0] += case.is_right
-        counts[case.emptiness][1] += 1
-    return {emptiness: right / every for emptiness, (right, every) in counts.items()}
+        sums[case.kind][0] += case.is_right
+        sums[case.kind][1] += case.legibility
+    return {kind: min(1.0, right / legible) for kind, (right, legible) in sums.items()}
 
 
 def report(scored: Mapping[str, Iterable[ScoredField]]) -> Iterator[str]:
@@ -302,7 +304,7 @@ def report(scored: Mapping[str, Iterable[ScoredField]]) -> Iterator[str]:
         )
 
 
-def weights_file(cases: Sequence[Case], empty: Sequence[EmptyCase]) -> dict[str, object]:
+def weights_file(cases: Sequence[Case], others: Sequence[UnweighedCase]) -> dict[str, object]:
     """Return the weights with their card."""
     bias, weights = fit(cases)
     fields = [field for some in left_out(cases).values() for field in some]
@@ -328,7 +330,7 @@ def weights_file(cases: Sequence[Case], empty: Sequence[EmptyCase]) -> dict[str,
         },
         "bias": round(bias, 3),
         "weights": {name: round(weight, 3) for name, weight in zip(INPUTS, weights, strict=True)},
-        "empty": {kind.value: round(share, 3) for kind, share in empty_shares(empty).items()},
+        "shares": {kind: round(share, 3) for kind, share in unweighed_shares(others).items()},
     }
 
 
@@ -368,7 +370,7 @@ def main() -> int:
     cases = [case for case in found if isinstance(case, Case)]
     for line in report(left_out(cases)):
         print(line)
-    document = weights_file(cases, [case for case in found if isinstance(case, EmptyCase)])
+    document = weights_file(cases, [case for case in found if isinstance(case, UnweighedCase)])
     text = json.dumps(document, indent=1) + "\n"
     print(text)
     if arguments.write:

@@ -65,21 +65,24 @@ def _text_sizes(sheet: Sheet) -> None:
     sheet.caption_size = sheet.value_size - sheet.random.choice((0, 0, 2, 4))
 
 
-def pay_statement(sheet: Sheet, style: str, ruled: bool, adjacent: bool) -> None:
-    """Write a pay statement: details over tables of earnings and of deductions."""
+def pay_statement(
+    sheet: Sheet, style: str, ruled: bool, adjacent: bool, blocks: bool = False
+) -> None:
+    """Write a pay statement: details over tables of earnings and of deductions.
+
+    With `blocks`, names and addresses of the firm and of the person are at the end, as in the
+    windows of envelopes.
+    """
     _text_sizes(sheet)
     sheet.value_size = sheet.caption_size = min(20, sheet.caption_size)
     issuer = Issuer(sheet, "paystub", dates=(0, 2))
-    # Employers stand at the head without a caption.
     sheet.doubtful |= {"pay_rate", "hours", "overtime_hours", "ytd_gross", "ytd_net"}
-    sheet.doubtful |= {"employer", "employer_address", "employee_address"}
-    employer = issuer.firm()
-    sheet.write(MARGIN, 60, employer, sheet.caption_font, 26)
-    sheet.write(MARGIN, 96, f"{issuer.street()}, {issuer.town()}", sheet.value_font, 18)
+    if not blocks:
+        _letterhead(sheet, issuer)
     sheet.write(WIDTH - 420, 60, "Earnings Statement", sheet.caption_font, 28)
     names = ["employee_name", "employee_id", "ssn", "pay_date", "check_number", "department"]
     period = sheet.random.choice((("pay_period",), ("period_start", "period_end")))
-    entries = issuer.entries([*sheet.random.sample(names, 4), *period])
+    entries = issuer.entries([*sheet.random.sample(names[blocks:], 4), *period])
     columns = style in ("cells", "above")
     end = details(sheet, entries[:3], MARGIN, 150, style)
     if columns:
@@ -97,6 +100,49 @@ def pay_statement(sheet: Sheet, style: str, ruled: bool, adjacent: bool) -> None
     sums = ["gross_pay", "total_deductions", "net_pay"]
     style = sheet.random.choice(("colon", "plain", "cells"))
     details(sheet, issuer.entries(sums), MARGIN, bottom, style)
+    if blocks:
+        _holders(sheet, issuer, bottom + 260)
+
+
+def _letterhead(sheet: Sheet, issuer: Issuer) -> None:
+    """Write the firm at the head without a caption."""
+    sheet.doubtful |= {"employer", "employer_address", "employee_address"}
+    employer = issuer.firm()
+    sheet.write(MARGIN, 60, employer, sheet.caption_font, 26)
+    sheet.write(MARGIN, 96, f"{issuer.street()}, {issuer.town()}", sheet.value_font, 18)
+
+
+def _holders(sheet: Sheet, issuer: Issuer, y: float) -> None:
+    """Write name and address of a firm, and of a person to its right or below it."""
+    x = MARGIN + 20.0
+    for holder in ("employer", "employee_name"):
+        address = "employee_address" if "name" in holder else "employer_address"
+        name = issuer.entries((holder,))[0].lines
+        lines = (issuer.street(), issuer.town())
+        issuer.put(address, " ".join(lines))
+        for place, line in enumerate((*name, *lines)):
+            sheet.value(x, y + 1.3 * place * sheet.value_size, line)
+        x, y = sheet.random.choice(((x, y + 140), (x + 560, y + 20)))
+
+
+def pay_summary(sheet: Sheet) -> None:
+    """Write a pay statement with sums under heads: a row of the period over a row of the year."""
+    _text_sizes(sheet)
+    issuer = Issuer(sheet, "paystub", dates=(0, 2))
+    sheet.doubtful |= {"ytd_gross", "ytd_deductions", "ytd_net"}
+    _letterhead(sheet, issuer)
+    names = sheet.random.sample(("employee_id", "department", "pay_date", "ssn"), 3)
+    y = details(sheet, issuer.entries((*names, "pay_period")), MARGIN, 150, "colon") + 40
+    rows = sheet.random.choice((("", ""), ("Current", "YTD"), ("This period", "Year to date")))
+    step = sheet.random.choice((1.4, 1.8)) * sheet.value_size
+    for place, text in enumerate(rows, start=1):
+        sheet.caption(MARGIN, y + place * step, text)
+    sums = ("gross_pay", "total_taxes", "total_deductions", "net_pay")
+    for place, entry in enumerate(issuer.entries(sums)):
+        x = MARGIN + 170.0 + 235 * place
+        sheet.caption(x, y, entry.captions[0])
+        for row, text in enumerate((entry.value, issuer.amount())):
+            sheet.aligned(x, y + (row + 1) * step, text, x + 225)
 
 
 def coded_statement(sheet: Sheet, ruled: bool, adjacent: bool) -> None:

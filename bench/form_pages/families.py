@@ -15,6 +15,7 @@ from bench.form_pages.accounts import (
     bill,
     coded_statement,
     pay_statement,
+    pay_summary,
     till_slip,
 )
 from bench.form_pages.blanks import blank_pages, fill
@@ -37,6 +38,7 @@ from bench.form_pages.identity import (
     resident_card,
 )
 from bench.form_pages.official import bank_table, licence, passport, pay_table, tight_grid
+from bench.form_pages.paper import enlarged, patterned
 from bench.form_pages.rows import (
     above,
     below_rules,
@@ -220,17 +222,40 @@ _VARIED: Mapping[str, tuple[str, Draw]] = {
     **{f"{name}, letters": (name, partial(_lettered, draw=_BASE[name])) for name in _LETTERED},
 }  # fmt: skip
 """Further ways to write amounts or text layers: name of the family that is drawn, and drawing."""
+_PATTERNED = ("issued licence", "issued licence, captions above", "issued passport",
+              "resident card", "card", "pay statement, cells")  # fmt: skip
+_ENLARGED = ("issued licence, no codes", "wage slip", "pay statement", "bill, cells", "till slip",
+             "account statement", "boxes, two columns", "tight grid")  # fmt: skip
+_PRINTED: Mapping[str, tuple[str, Draw]] = {
+    **{f"{name}, patterned": (name, partial(patterned, draw=_BASE[name])) for name in _PATTERNED},
+    **{f"{name}, enlarged": (name, partial(enlarged, draw=_BASE[name])) for name in _ENLARGED},
+}
+"""Families on paper with a pattern, and enlarged from a small image."""
 FAMILIES: Mapping[str, Draw] = {
     **_BASE,
     **{name: draw for name, (_, draw) in _VARIED.items()},
     "value row over items": lambda sheet: value_row(sheet, stacked=False),
     "stacked values": lambda sheet: value_row(sheet, stacked=True),
+    "licence, holder without captions": lambda sheet: issued_licence(
+        sheet, above=False, codes=True, bare=("last_name", "first_name", "address")
+    ),
+    "licence, holder without captions, above": lambda sheet: issued_licence(
+        sheet, above=True, codes=False, bare=("last_name", "first_name", "address")
+    ),
+    "licence, close captions": lambda sheet: issued_licence(sheet, False, True, gap=1),
+    "passport, centred lines": lambda sheet: issued_passport(sheet, False, centred=True),
+    "pay statement, addresses": lambda sheet: pay_statement(sheet, "colon", False, True, True),
+    "pay statement, addresses, ruled": lambda sheet: pay_statement(
+        sheet, "plain", ruled=True, adjacent=False, blocks=True
+    ),
+    **{name: draw for name, (_, draw) in _PRINTED.items()},
+    "pay summary": pay_summary,
 }
 
 
 def whole_family(name: str) -> str:
     """Return the family with which a family is left out, because both have the same layout."""
-    return _VARIED[name][0] if name in _VARIED else name
+    return {**_VARIED, **_PRINTED}.get(name, (name,))[0]
 
 
 def draw_form(family: str, seed: int) -> Sheet:

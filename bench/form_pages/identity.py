@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from bench.form_pages.contents import Entry
@@ -13,6 +14,7 @@ LICENCE_ROWS = (
     ("date_of_birth", "issue_date"), ("class", "endorsements", "restrictions"),
     ("sex", "height", "eyes"), ("weight", "hair"), ("document_discriminator", "audit_number"),
 )  # fmt: skip
+AUTHORITY = ("United States", "Department of State")
 PASSPORT_ROWS = (
     ("type", "country_code", "passport_number"), ("surname",), ("given_names",),
     ("nationality",), ("date_of_birth",), ("place_of_birth", "sex"),
@@ -20,8 +22,10 @@ PASSPORT_ROWS = (
 )  # fmt: skip
 
 
-def _row(sheet: Sheet, row: list[Entry], y: float, above: bool, indent: float = 0.0) -> float:
-    """Draw the fields of one row; return where it ends."""
+def _row(
+    sheet: Sheet, row: list[Entry], y: float, above: bool, indent: float = 0.0, gap: float = 8
+) -> float:
+    """Draw the fields of one row, with `gap` pixels before a value; return where it ends."""
     left = MARGIN + 350
     step = (WIDTH - MARGIN - left) / max(2, len(row))
     bottom = y
@@ -29,17 +33,24 @@ def _row(sheet: Sheet, row: list[Entry], y: float, above: bool, indent: float = 
         x = left + at * step
         end = sheet.caption(x, y if above else y + 4, entry.captions[0])
         below = y + (1.35 * sheet.caption_size if indent else 1.25 * end.height)
-        start, top = (x + indent, below) if above else (end.max_x + 8, y)
+        start, top = (x + indent, below) if above else (end.max_x + gap, y)
         limit = WIDTH - MARGIN if at == len(row) - 1 else x + step - 8
         for line in entry.lines:
-            sheet.value(start, top, line, limit)
+            is_centred = entry.lines == AUTHORITY
+            off = (end.width - sheet.value_width(line)) / 2 if is_centred else 0
+            sheet.value(start + off, top, line, limit)
             top += 1.2 * sheet.value_size
         bottom = max(bottom, top)
     return bottom + sheet.random.choice((2, 6, 12))
 
 
-def issued_licence(sheet: Sheet, above: bool, codes: bool) -> None:
-    """Draw a driver's licence: tiny captions before or above values, an image, no rules."""
+def issued_licence(
+    sheet: Sheet, above: bool, codes: bool, gap: float = 8, bare: Container[str] = ()
+) -> None:
+    """Draw a driver's licence: tiny captions before or above values, an image, no rules.
+
+    Captions are `gap` pixels before values. The entities in `bare` have none.
+    """
     sheet.caption_size = sheet.random.choice((15, 17, 19))
     sheet.value_size = sheet.random.choice((22, 26, 30))
     issuer = Issuer(sheet, "dl", dates=(0, 0, 1))
@@ -51,10 +62,22 @@ def issued_licence(sheet: Sheet, above: bool, codes: bool) -> None:
     y = 180.0
     for names in LICENCE_ROWS:
         row = [issuer.entry(name) for name in names if sheet.random.random() < 0.9]
+        if names[0] in bare:
+            y = _block(sheet, row, y)
+            continue
         row = [_captioned(sheet, entry, codes) for entry in row]
         sheet.entries += row
-        y = _row(sheet, row, y, above)
+        y = _row(sheet, row, y, above, gap=gap)
     sheet.write(MARGIN + 30, 620, "Amelia Rivers", "STIXGeneralItalic.ttf", 40)
+
+
+def _block(sheet: Sheet, entries: list[Entry], y: float) -> float:
+    """Write values without captions below each other; return where they end."""
+    sheet.entries += entries
+    for line in (line for entry in entries for line in entry.lines):
+        sheet.value(MARGIN + 350, y, line)
+        y += 1.3 * sheet.value_size
+    return y
 
 
 def indented_licence(sheet: Sheet) -> None:
@@ -92,8 +115,11 @@ def _captioned(sheet: Sheet, entry: Entry, codes: bool) -> Entry:
     return Entry(entry.entity, captions, entry.value, entry.lines, entry.type)
 
 
-def issued_passport(sheet: Sheet, languages: bool) -> None:
-    """Draw the data page of a passport: small captions over values, and a zone."""
+def issued_passport(sheet: Sheet, languages: bool, centred: bool = False) -> None:
+    """Draw the data page of a passport: small captions over values, and a zone.
+
+    With `centred`, the authority has two lines, with the same middle as its caption.
+    """
     sheet.caption_size = sheet.random.choice((14, 15, 17))
     sheet.value_size = sheet.random.choice((20, 24, 28))
     issuer = Issuer(sheet, "passport", dates=(4, 5))
@@ -107,6 +133,8 @@ def issued_passport(sheet: Sheet, languages: bool) -> None:
             fit = [text for text in entry.captions if ("/" in text) == languages]
             captions = (*fit, *entry.captions)
             row.append(Entry(entry.entity, captions, entry.value, entry.lines, entry.type))
+        if centred and names[-1] == "authority":
+            row[-1] = replace(row[-1], value=" ".join(AUTHORITY), lines=AUTHORITY)
         sheet.entries[-len(row) :] = row
         y = _row(sheet, row, y, True)
     names = [entry.value.upper() for entry in sheet.entries if "name" in entry.entity]

@@ -6,8 +6,16 @@ import random
 
 import numpy as np
 
-from bench.fit_forms import MOST_WEIGHT, Case, EmptyCase, empty_shares, fit, left_out, report
-from chalicelib.engines.ocr.forms.certainty import INPUTS, Emptiness, Evidence, Surroundings
+from bench.fit_forms import (
+    MOST_WEIGHT,
+    Case,
+    UnweighedCase,
+    fit,
+    left_out,
+    report,
+    unweighed_shares,
+)
+from chalicelib.engines.ocr.forms.certainty import INPUTS, Evidence, Surroundings, Unweighed
 
 
 def _cases(count: int) -> list[Case]:
@@ -63,11 +71,11 @@ def test_families_are_judged_by_fits_that_never_saw_them() -> None:
     assert float(line.split("calibration error ")[1].split(";")[0]) < 0.06
 
 
-def test_empty_answers_are_as_sure_as_they_are_right() -> None:
+def test_answers_without_inputs_are_as_sure_as_they_are_right() -> None:
     """With add-one smoothing three right of four are four of six."""
-    cases = [EmptyCase(Emptiness.NEAR_TEXT, number < 3) for number in range(4)]
+    cases = [UnweighedCase(Unweighed.NEAR_TEXT, 1.0, number < 3) for number in range(4)]
 
-    shares = empty_shares(cases)
+    shares = unweighed_shares(cases)
 
-    assert shares[Emptiness.NEAR_TEXT] == 4 / 6
-    assert shares[Emptiness.BEHIND_COLON] == 1 / 2
+    assert shares[Unweighed.NEAR_TEXT] == 4 / 6
+    assert shares[Unweighed.BEHIND_COLON] == 1 / 2

@@ -25,7 +25,8 @@ def test_captions_and_values_are_on_the_page(family: str) -> None:
     inked = text.replace(dropped, "")
     assert all("".join(line.replace(dropped, "").split()) in inked for line in lines)
     captions = [[each.split()[0].replace("’", "'") for each in e.captions] for e in sheet.entries]
-    assert all(any(word in text for word in words) for words in captions)
+    is_bare = "without captions" in family or "addresses" in family
+    assert is_bare or all(any(word in text for word in words) for words in captions)
 
 
 def test_one_seed_gives_one_form() -> None:

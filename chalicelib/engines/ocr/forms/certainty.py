@@ -16,7 +16,6 @@ from pathlib import Path
 
 import msgspec
 
-from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import LineSegment
 
@@ -42,14 +41,11 @@ class Surroundings:
     """Whether the value was joined from several texts, some of which may belong elsewhere."""
     has_text_below: bool = False
     """Whether unassigned text is directly below the value."""
-    heads_column: float = 0.0
-    """How surely the key is the header of a column of numbers or dates, 0 to 1."""
+    heads_column: bool = False
+    """Whether the key is the header of a column of numbers or dates."""
     bound: float = 1.0
-    """Upper limit of the probability; 1 if the text is from a PDF's text layer.
-
-    It is lower for characters in one-character boxes, of which engines miss some, and for amounts
-    in another notation than the page's other amounts. Generated forms have too few of both.
-    """
+    """Upper limit of the probability: lower for amounts in another notation than the page's other
+    amounts, and for one-character boxes, whose characters engines miss; 1 in text layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,31 +80,33 @@ class Evidence:
             float(self.has_digit),
             self.fit,
             self.key_score,
-            around.heads_column,
+            float(around.heads_column),
         )
 
 
-class Emptiness(StrEnum):
-    """What is next to a key for which no value was found."""
+class Unweighed(StrEnum):
+    """Kinds of answers without inputs of the regression, such as what is next to an empty key."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"
     """A colon ends the key, but nothing follows. Such keys are usually filled in."""
     NEAR_TEXT = "nearText"
     """Text is near the key, but it is not a value or belongs to another key."""
+    UNCAPTIONED = "uncaptioned"
+    """A name or an address that was found without a key."""
 
 
 @dataclass(frozen=True, slots=True)
-class EmptyEvidence:
-    """The facts from which the probability is computed that a key really has no value."""
+class UnweighedEvidence:
+    """The facts about a key without a value, or about a value without a key."""
 
-    emptiness: Emptiness
+    kind: Unweighed
     legibility: float
-    """Probability that the key was read correctly, 0 to 1."""
+    """Probability that the key, or the value, was read correctly, 0 to 1."""
 
 
 # Computes a probability from evidence, 0 to 1.
-Weigh = Callable[[Evidence | EmptyEvidence], float]
+Weigh = Callable[[Evidence | UnweighedEvidence], float]
 
 
 class FormValueWeights(msgspec.Struct, rename="camel"):
@@ -117,8 +115,8 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
     bias: float
     weights: dict[str, float]
     """Weight of each of `INPUTS`."""
-    empty: dict[Emptiness, float]
-    """For each `Emptiness`: fraction of the keys without a found value that really have none."""
+    shares: dict[Unweighed, float]
+    """For each kind of answer without inputs: the fraction of right answers, 0 to 1."""
 
 
 @cache
@@ -127,32 +125,22 @@ def fitted_weights() -> FormValueWeights:
     return msgspec.json.decode(WEIGHTS.read_bytes(), type=FormValueWeights)
 
 
-def likelihood(evidence: Evidence | EmptyEvidence) -> float:
+def likelihood(evidence: Evidence | UnweighedEvidence) -> float:
     """Return the probability, 0 to 1, that a value is right or that a key really has no value."""
     fitted = fitted_weights()
-    if isinstance(evidence, EmptyEvidence):
-        return fitted.empty[evidence.emptiness] * evidence.legibility
+    if isinstance(evidence, UnweighedEvidence):
+        return fitted.shares[evidence.kind] * evidence.legibility
     weighed = zip(INPUTS, evidence.inputs, strict=True)
     score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
-    # A value cannot be more probable than that all its characters are read correctly.
-    bound = evidence.surroundings.bound
-    return min(bound, legibility_bound(evidence.misread), 1 / (1 + math.exp(-score)))
-
-
-def legibility_bound(misread: float) -> float:
-    """Return the probability that all characters of a value are read correctly.
-
-    Engines are less sure of characters than they should be: on generated forms, half as many are
-    misread as expected.
-    """
-    return math.exp(-misread / 2)
+    return min(evidence.surroundings.bound, 1 / (1 + math.exp(-score)))
 
 
 def misread_characters(segments: Iterable[LineSegment]) -> float:
     """Return the expected number of misread characters in some texts."""
-    return sum(_uncertainty(each.line) * len(each.text) for each in segments)
+    least = settings.LEAST_LINE_PROBABILITY
+    return sum(-math.log(max(least, each.line.probability)) * len(each.text) for each in segments)
 
 
-def _uncertainty(line: TextLine) -> float:
-    """Return the fraction of a line's characters that are probably misread."""
-    return -math.log(max(settings.LEAST_LINE_PROBABILITY, min(1.0, line.probability)))
+def legibility(segments: Iterable[LineSegment]) -> float:
+    """Return the probability that no character is misread; half as many are as expected."""
+    return math.exp(-misread_characters(segments) / 2)

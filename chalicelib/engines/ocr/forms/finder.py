@@ -15,9 +15,11 @@ from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.amounts import AmountStyle, with_points
 from chalicelib.engines.ocr.forms.certainty import (
-    EmptyEvidence,
     Evidence,
+    Unweighed,
+    UnweighedEvidence,
     Weigh,
+    legibility,
     likelihood,
     misread_characters,
 )
@@ -100,7 +102,7 @@ def _find_printed(
     fields |= _crossed_fields(keys, fields, columns, unmatched, shared)
     fitting = (each for each in fields.values() if (each.fit or 0.0) >= settings.KEY_SCORE)
     texts = {each.entity: each.value_text for each in fitting}
-    return fields | _holders(keys, fields, texts, unmatched)
+    return fields | _holders(keys, fields, texts, unmatched, weigh)
 
 
 def _holders(
@@ -108,6 +110,7 @@ def _holders(
     fields: Mapping[int, FormField],
     texts: Mapping[str, str],
     unmatched: UnmatchedText,
+    weigh: Weigh,
 ) -> dict[int, FormField]:
     """Return, by index of the key, fields for names and addresses printed without captions."""
     numbers = {key.entity: number for number, key in enumerate(keys)}
@@ -120,7 +123,7 @@ def _holders(
             known,
             value_text=text,
             value_box=around(part.box for part in parts),
-            probability=settings.UNCAPTIONED_CERTAINTY * _probability(parts),
+            probability=weigh(UnweighedEvidence(Unweighed.UNCAPTIONED, legibility(parts))),
             normalized=normalized_address(text),
             fit=None,
         )
@@ -180,7 +183,8 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage
     if "CURRENCY" in template.types or "$" in text:
         text = shared.amounts.corrected(remove_spaces(text))
         if shared.amounts.is_odd(text):
-            value = value.capped(settings.ODD_AMOUNT_CERTAINTY)
+            around_odd = replace(value.surroundings, bound=settings.ODD_AMOUNT_CERTAINTY)
+            value = replace(value, surroundings=around_odd)
     return FormField(
         template.entity,
         key.text,
@@ -190,10 +194,10 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage
         shared.weigh(
             _evidence(text, key, value, shared)
             if text
-            else EmptyEvidence(value.emptiness, _legibility(key, value))
+            else UnweighedEvidence(value.emptiness, _legibility(key, value))
         ),
         normalized_address(text) if text else None,
-        _fit(key, value) * key.score,
+        _legibility(key, value) * value.certainty * key.score,
         key.score,
     )
 
@@ -209,11 +213,6 @@ def _evidence(text: str, key: FoundKey, value: Value, shared: _FormPage) -> Evid
         value.certainty,
         key.score,
     )
-
-
-def _fit(key: FoundKey, value: Value) -> float:
-    """Return how well the key matches the template and the value matches the key, 0 to 1."""
-    return min(1.0, max(0.0, _legibility(key, value) * value.certainty))
 
 
 def _legibility(key: FoundKey, value: Value) -> float:

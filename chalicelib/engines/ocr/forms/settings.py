@@ -190,21 +190,17 @@ VALUE_SCORE = 0.26
 COMB_GAP_STEPS = 1.5
 # Score of a number that is found by its row and its column.
 CROSSED_CERTAINTY = 0.9
-# Factor of the probability of a name or an address without a caption.
-UNCAPTIONED_CERTAINTY = 0.85
 
 # Probability of a value.
 
-# Minimum probability that is assumed for a line.
-LEAST_LINE_PROBABILITY = 0.01
+# Minimum probability that is assumed for a line; maximum number of misread characters that counts.
+LEAST_LINE_PROBABILITY, MOST_MISREAD = 0.01, 2.0
 # Minimum number of amounts with cents, or without, that show the notation of a page, and of
 # captions above or left of values that show a table; and how many times more of these amounts there
 # must be than of the others.
 FEWEST_AMOUNTS, USUAL_AMOUNT_TIMES = 3, 4
 # Maximum probability of an amount in another notation: on worn forms, 3 of 20 were right.
 ODD_AMOUNT_CERTAINTY = 0.2
-# Maximum number of misread characters that is counted.
-MOST_MISREAD = 2.0
 
 # Values of several words and lines.
 

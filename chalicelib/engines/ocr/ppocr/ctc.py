@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 _BLANK = 0
 _SPACE = " "
 _TIMES = "×"
+# A capital I in the place of the small l of "lb", the unit of a weight: both look the same.
+_POUNDS = re.compile(r"(?<=\d)( ?)I(?=bs?\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ def _letter_x(neighbours: str) -> str:
 def _without_extra_spaces(
     characters: list[str], certain: list[float], middles: list[float]
 ) -> RecognisedText:
-    """Remove outer and repeated spaces."""
+    """Remove outer and repeated spaces, and write units of weight in small letters."""
     kept: list[int] = []
     for index, character in enumerate(characters):
         if character != _SPACE or (kept and characters[kept[-1]] != _SPACE):
@@ -88,7 +91,7 @@ def _without_extra_spaces(
     if not kept:
         return NOTHING
     return RecognisedText(
-        "".join(characters[index] for index in kept),
+        _POUNDS.sub(r"\1l", "".join(characters[index] for index in kept)),
         min(1.0, sum(certain[index] for index in kept) / len(kept)),
         tuple(min(1.0, middles[index]) for index in kept),
     )

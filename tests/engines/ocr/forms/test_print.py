@@ -349,3 +349,27 @@ def test_letters_below_one_another_are_values_unless_they_spell_a_caption() -> N
     found = _read(form, *(TemplateKey(name, (name,)) for name in names))
 
     assert found == dict(zip(names, "YNYN", strict=True))
+
+
+@pytest.mark.parametrize(("text", "value"), [("9 CLASSD", "D"), ("9 CLASSY CAR", "CLASSY CAR")])
+def test_caption_read_as_one_word_with_its_value_is_removed(text: str, value: str) -> None:
+    """A value does not begin with its caption, if only a short code follows it."""
+    form = DrawnForm()
+    form.write(60, 100, text)
+
+    assert _read(form, TemplateKey("class", ("9", "CLASS"))) == {"class": value}
+
+
+@pytest.mark.parametrize(("left", "value"), [(98, "United States Department of State"),
+                                             (190, "United States")])  # fmt: skip
+def test_centred_lines_below_a_caption_are_one_value(left: float, value: str) -> None:
+    """Lines with the same middle as the caption above them are one value; others are not."""
+    form = DrawnForm()
+    middle = 60 + form.width("Issuing authority / Autorite") / 2
+    form.write(60, 100, "Issuing authority / Autorite")
+    for y, text in ((128, "United States"), (154, "Department of State")):
+        x = middle - form.width(text) / 2
+        form.write(x if y == 128 or left < 100 else left, y, text)
+    form.write(60, 400, "Sex")
+
+    assert _read(form, TemplateKey("by", ("Issuing authority / Autorite",))) == {"by": value}

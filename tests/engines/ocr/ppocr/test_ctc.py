@@ -51,3 +51,16 @@ def test_the_probability_is_the_mean_of_the_characters():
 def test_no_text_has_no_probability():
     """A crop of blanks has no text and no probability."""
     assert decode(steps([0, 0]), ALPHABET, 1.0) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("read", "text"), [("9 Ib", "9 lb"), ("9Ibs", "9lbs"), ("9 Ibex", "9 Ibex")]
+)
+def test_the_unit_of_a_weight_is_in_small_letters(read, text):
+    """A capital I in the place of the small l of "lb", which looks the same, is replaced."""
+    letters = ["", *sorted(set(read))]
+    table = np.full((2 * len(read), len(letters)), 0.01, dtype=np.float32)
+    for place, letter in enumerate(read):
+        table[2 * place, letters.index(letter)] = table[2 * place + 1, 0] = 0.9
+
+    assert decode(table, letters, 1.0).text == text

@@ -155,11 +155,10 @@ class Continuation:
         below = min(((each.min_y, one) for each, one in column), default=(0.0, -1))[1]
         return None if below < 0 else below
 
-    def heads_column(self, key: FoundKey, chosen: Candidate) -> float:
-        """Return how surely a key is the header of a column: 0, 0.5 or 1.
+    def heads_column(self, key: FoundKey, chosen: Candidate) -> bool:
+        """Return whether a key is the header of a column: three rows of one kind below each other.
 
-        It is one if texts of the value's kind follow below at equal distances. Other texts below a
-        value may belong to another field.
+        The rows are equally far apart. Other texts below a value may be of another field.
         """
         kind = _kind(self._segment(chosen.fragment).text)
         rows = [chosen.fragment] if chosen.relation == BELOW and kind is not None else []
@@ -169,7 +168,7 @@ class Continuation:
                 rows.append(below)
         middles = [key.segments[-1].rect.center[1], *(self._rect(each).center[1] for each in rows)]
         slack = settings.OFF_LEVEL_HEIGHTS * key.height
-        return np.count_nonzero(abs(np.diff(middles, 2)) < slack) / 2
+        return bool(np.count_nonzero(abs(np.diff(middles, 2)) < slack) == 2)
 
     def _rest_of_box(self, key: FoundKey, value: Rect) -> float:
         """Return how far a value is from the right side of its box, in pixels.
@@ -239,14 +238,17 @@ class Continuation:
             if other not in line
             for begin, hangs in begins
             if _follows(last, self._segment(other), begin)
+            or (chosen.relation == BELOW and _is_centred(key.rect, last, self._segment(other)))
         ]
         if not near:
             return None
         _, other, hangs = min(near)
         texts = self._segment(line[-1]).text, self._segment(other).text
         is_address = normalized_address(", ".join(texts)) is not None
-        is_inside = chosen.relation in {ADJACENT, BOXED} and self._is_alone(key, last.rect, other)
-        must_be_full = not (is_address or is_inside) and (hangs or not continues(*texts, types))
+        is_placed = _is_centred(key.rect, last, self._segment(other)) or (
+            chosen.relation in {ADJACENT, BOXED} and self._is_alone(key, last.rect, other)
+        )
+        must_be_full = not (is_address or is_placed) and (hangs or not continues(*texts, types))
         is_end = (
             not self._is_free(other)
             or self._has_own_label(other, key, chosen)
@@ -373,6 +375,14 @@ def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reac
     off = abs(left.rect.center[1] - right.rect.center[1])
     is_other_print = off > settings.OFF_LEVEL_HEIGHTS * height and right.height > height
     return gap < max(nearest, reach) and not is_other_print
+
+
+def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment) -> bool:
+    """Return whether two lines below a key have its middle, and do not begin at one position."""
+    off = max(abs(line.rect.center[0] - key.center[0]) for line in (upper, lower))
+    return off < settings.SAME_MIDDLE_HEIGHTS * upper.height < abs(
+        lower.rect.min_x - upper.rect.min_x
+    ) and _follows(upper, lower, lower.rect.min_x)
 
 
 def _follows(upper: LineSegment, lower: LineSegment, begin: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -12,7 +13,7 @@ import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.certainty import Emptiness, Surroundings, fitted_weights
+from chalicelib.engines.ocr.forms.certainty import Surroundings, Unweighed, fitted_weights
 from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
@@ -125,13 +126,8 @@ class Value:
     """Score of the value, 0 to 1; without a value, probability that the key has none."""
     surroundings: Surroundings = field(default_factory=Surroundings)
     """Text printed around the value."""
-    emptiness: Emptiness = Emptiness.NOTHING_NEAR
+    emptiness: Unweighed = Unweighed.NOTHING_NEAR
     """Kind of text near the key, if there is no value."""
-
-    def capped(self, bound: float) -> Value:
-        """Return a copy of the value whose probability is at most `bound`."""
-        around = self.surroundings
-        return replace(self, surroundings=replace(around, bound=min(bound, around.bound)))
 
 
 def find_values(
@@ -162,7 +158,8 @@ def find_values(
             has_text_below=continuation.text_below(fragments[-1]) is not None,
             heads_column=continuation.heads_column(keys[number], chosen[number]),
         )
-        values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
+        template = templates[keys[number].number]
+        values[number] = _value(keys[number], chosen[number], segments, template, around)
     return values
 
 
@@ -203,14 +200,18 @@ def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dic
 
 
 def _value(
-    chosen: Candidate, segments: Sequence[LineSegment], template: TemplateKey, around: Surroundings
+    key: FoundKey,
+    chosen: Candidate,
+    segments: Sequence[LineSegment],
+    template: TemplateKey,
+    around: Surroundings,
 ) -> Value:
     """Make a value of `segments`, with a lower score if a box between its characters is empty."""
     certainty = min(1.0, chosen.score)
     if _is_comb(segments):
         certainty *= settings.LABEL_LIKE_FACTOR if _has_gap(segments) else 1.0
         around = replace(around, bound=certainty)
-    return Value(_cut(segments, template.types), certainty, around)
+    return Value(_cut(key, segments, template), certainty, around)
 
 
 class _Rivals:
@@ -236,13 +237,13 @@ def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> 
     """Return an empty value for each key, with the probability that the key has none."""
     has_text = {each.key for each in candidates}
 
-    def emptiness(number: int) -> Emptiness:
+    def emptiness(number: int) -> Unweighed:
         if number in has_text:
-            return Emptiness.NEAR_TEXT
-        return Emptiness.BEHIND_COLON if keys[number].has_colon else Emptiness.NOTHING_NEAR
+            return Unweighed.NEAR_TEXT
+        return Unweighed.BEHIND_COLON if keys[number].has_colon else Unweighed.NOTHING_NEAR
 
     kinds = [emptiness(number) for number in range(len(keys))]
-    shares = fitted_weights().empty
+    shares = fitted_weights().shares
     return {number: Value((), shares[kind], emptiness=kind) for number, kind in enumerate(kinds)}
 
 
@@ -281,8 +282,14 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     return chosen
 
 
-def _cut(segments: Sequence[LineSegment], types: Sequence[str]) -> tuple[LineSegment, ...]:
-    """Reduce a value of one segment to the part that matches the key's types."""
-    if len(segments) == 1 and (span := span_of(types, segments[0].text)):
-        return (segments[0].part(*span),)
-    return tuple(segments)
+def _cut(
+    key: FoundKey, segments: Sequence[LineSegment], template: TemplateKey
+) -> tuple[LineSegment, ...]:
+    """Reduce a value of one segment to the part that matches the key's types, without the key."""
+    text = segments[0].text
+    # Behind the number of a caption, its word may have been read as one with the value: 15 SEXM.
+    words = [each for each in template.variations if key.text[:1].isdecimal() and each.isalpha()]
+    pattern = rf"(?:{'|'.join(sorted(words, reverse=True))})(?=\d|[A-Z]{{1,3}}$)"
+    glued = re.match(pattern, text) if words else None
+    span = span_of(template.types, text) or ((glued.end(), len(text)) if glued else None)
+    return (segments[0].part(*span),) if span and len(segments) == 1 else tuple(segments)
