@@ -117,8 +117,7 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
     tag = kind
     confidence = span.confidence
     if kind == labels.PHONE:
-        numbers = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
-        if label in numbers:
+        if label in labels.NUMBERS:
             tag, confidence = label, max(confidence, settings.SUREST)
         elif label == labels.OTHER:
             tag = labels.OTHER
@@ -192,7 +191,7 @@ def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
     single = _MISREAD_MAIL.fullmatch(value) is not None and any(map(str.isalpha, value))
     digits = sum(map(str.isdecimal, value))
     number = digits >= max(settings.FEWEST_DIGITS, sum(map(str.isalpha, value)))
-    numbers = tag in (labels.PHONE, labels.MOBILE_PHONE, labels.FAX) and number
+    numbers = tag in labels.NUMBERS and number
     if numbers or (tag in (labels.EMAIL, labels.WEBSITE) and single):
         return [EntityMatch(tag, value, settings.MISREAD_ENTITY, (part,))], []
     return [], [piece]

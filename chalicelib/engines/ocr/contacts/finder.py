@@ -22,8 +22,6 @@ from chalicelib.engines.ocr.contacts.names import name_entities
 from chalicelib.engines.ocr.contacts.piece import CardPiece, pieces_of
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
-_NUMBERS = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
-
 
 def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
     """Return the contacts of a card in reading order.
@@ -97,7 +95,7 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
     tag = labels.label_tag(mark.text) if mark is not None else None
     if mark is None or tag is None:
         return found, None
-    if found.tag in _NUMBERS and tag in _NUMBERS:
+    if found.tag in labels.NUMBERS and tag in labels.NUMBERS:
         return EntityMatch(
             tag, found.text, max(found.confidence, settings.SUREST), found.pieces
         ), mark

@@ -8,6 +8,7 @@ from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.kinds.span import word_set
 
 PHONE, MOBILE_PHONE, FAX = "PHONE", "MOBILE_PHONE", "FAX"
+NUMBERS = (PHONE, MOBILE_PHONE, FAX)
 EMAIL, WEBSITE, ADDRESS, OTHER = "EMAIL", "WEBSITE", "ADDRESS", "OTHER"
 PERSON, ORG, TITLE = "PERSON", "ORG", "TITLE"
 

@@ -23,16 +23,6 @@ from chalicelib.engines.ocr.kinds.person import person_confidence
 from chalicelib.engines.ocr.kinds.span import folded_words
 from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_confidence
 
-# Minimum scores of the first and of further persons and organisations of a card.
-_CARD_FLOORS = {
-    PERSON: (settings.KIND_CERTAINTY, settings.FURTHER_CERTAINTY),
-    ORG: (settings.KIND_CERTAINTY, settings.FURTHER_CERTAINTY),
-}
-# The same on a page of many lines: its largest line is not a name, and there may be no person.
-_PAGE_FLOORS = {
-    PERSON: (settings.SURE_KIND, settings.FURTHER_CERTAINTY),
-    ORG: (settings.SURE_KIND, settings.FURTHER_CERTAINTY),
-}
 # Small words inside names; a line that begins with one continues the line above.
 _JOINERS = ("and", "&", "of", "the", "for", "de", "des", "du", "di", "et", "und", "für")
 
@@ -53,7 +43,8 @@ def name_entities(
     if not pieces:
         return []
     judge = _Judge(pieces, clues, usual)
-    floors = _CARD_FLOORS if judge.is_card else _PAGE_FLOORS
+    # On a page of many lines the largest line is not a name, and there may be no person.
+    floor = settings.KIND_CERTAINTY if judge.is_card else settings.SURE_KIND
     groups = [*((piece,) for piece in pieces), *_pairs(pieces)]
     found: list[EntityMatch] = []
     left = groups
@@ -62,7 +53,7 @@ def name_entities(
         for group in left:
             check()
             scored.append((score(group), group))
-        chosen, left = _chosen(tag, scored, floors[tag])
+        chosen, left = _chosen(tag, scored, (floor, settings.FURTHER_CERTAINTY))
         found += chosen
     if judge.is_card and all(one.tag != ORG for one in found):
         chosen, left = _chosen(

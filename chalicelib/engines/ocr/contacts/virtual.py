@@ -21,7 +21,7 @@ DATETIME = "DATETIME"
 _TAGS: Mapping[str, tuple[str, ...]] = {
     "person": (labels.PERSON,),
     "org": (labels.ORG,),
-    "phone": (labels.PHONE, labels.MOBILE_PHONE, labels.FAX),
+    "phone": labels.NUMBERS,
     "email": (labels.EMAIL,),
     "website": (labels.WEBSITE,),
     "address": (labels.ADDRESS,),
