@@ -5,7 +5,6 @@ Coordinates are pixels of the raster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ def read_blanks(
     rows, columns = _extents(filled, is_row=True), _extents(filled, is_row=False)
     taken = [line.box for line in filled.lines()]
     found: dict[int, tuple[Rect, Quad]] = {}
-    for number, (slot, lines) in enumerate(zip(filled.grid.slots, filled.texts, strict=True)):
+    for number, (slot, lines) in enumerate(filled.cells()):
         if lines or len(found) >= settings.MOST_BLANKS:
             continue
         area = _area(slot, rows, columns, text_height)
@@ -51,7 +50,7 @@ def read_blanks(
 def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
     """Return where the text of each row, or of each column, begins and ends, in pixels."""
     extents: dict[int, Span] = {}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+    for slot, lines in filled.cells():
         lanes = slot.rows if is_row else slot.columns
         if len(lanes) != 1:
             continue
@@ -73,19 +72,9 @@ def _area(
         return None
     slack = 0.3 * text_height
     left, right = min(start for start, _ in wide), max(end for _, end in wide)
-    left = max([left - slack, *_ends_before(columns, slot.column, left)])
-    right = min([right + slack, *_starts_behind(columns, slot.columns.stop - 1, right)])
+    left = max([left - slack, *(end for _, end in columns.values() if end < left)])
+    right = min([right + slack, *(start for start, _ in columns.values() if start > right)])
     return Rect(left, min(start for start, _ in tall), right, max(end for _, end in tall))
-
-
-def _ends_before(extents: dict[int, Span], lane: int, start: float) -> Iterable[float]:
-    """Yield the right edge of each column left of `lane` whose text ends before `start`."""
-    return (end for other, (_, end) in extents.items() if other < lane and end < start)
-
-
-def _starts_behind(extents: dict[int, Span], lane: int, end: float) -> Iterable[float]:
-    """Yield the left edge of each column right of `lane` whose text begins after `end`."""
-    return (start for other, (start, _) in extents.items() if other > lane and start > end)
 
 
 def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:

@@ -119,9 +119,7 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
     `predicted` is the table of the network; `aligned` has the same pieces, arranged by alignment.
     """
     cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
-    rows: list[list[TextLine]] = [[] for _ in range(predicted.grid.row_count)]
-    for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
-        rows[slot.row].extend(lines)
+    rows = predicted.row_lines()
     numbers = [0]
     for above, below in pairwise(rows):
         known = {cells[id(line)] for line in above}
@@ -141,7 +139,7 @@ def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     returned unchanged if cells would overlap in the new one.
     """
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
-    for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
+    for slot, lines in predicted.cells():
         last = numbers[slot.rows.stop - 1]
         row = numbers[slot.row]
         moved = replace(slot, row=row, row_span=last - row + 1)

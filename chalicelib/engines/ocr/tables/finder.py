@@ -32,6 +32,7 @@ from chalicelib.engines.ocr.tables.rulings import (
     darkest_channel,
     erase,
     find_rulings,
+    row_separators,
 )
 from chalicelib.engines.ocr.tables.scoring import (
     LATTICE,
@@ -41,7 +42,7 @@ from chalicelib.engines.ocr.tables.scoring import (
     likelihood,
     text_left_out,
 )
-from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_separators
+from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
 from chalicelib.engines.ocr.turning import needed_turns, turned_lines, turned_pixels, turned_rects
 
@@ -227,7 +228,7 @@ def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Str
 
 def _count_columns(structure: Structure) -> int:
     """Return the number of columns with at least one text that spans no other column."""
-    filled = zip(structure.filled.grid.slots, structure.filled.texts, strict=True)
+    filled = structure.filled.cells()
     return len({slot.column for slot, lines in filled if lines and slot.column_span == 1})
 
 

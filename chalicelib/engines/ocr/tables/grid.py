@@ -6,7 +6,7 @@ raster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chalicelib.domain.documents.page import Rect, TextLine
@@ -74,6 +74,17 @@ class FilledGrid:
     def lines(self) -> Iterable[TextLine]:
         """Return all lines, cell by cell."""
         return (line for lines in self.texts for line in lines)
+
+    def cells(self) -> Iterator[tuple[Slot, tuple[TextLine, ...]]]:
+        """Return each slot with its lines."""
+        return zip(self.grid.slots, self.texts, strict=True)
+
+    def row_lines(self) -> list[list[TextLine]]:
+        """Return the lines that begin in each row, from left to right."""
+        rows: list[list[TextLine]] = [[] for _ in range(self.grid.row_count)]
+        for slot, lines in zip(self.grid.slots, self.texts, strict=True):
+            rows[slot.row].extend(lines)
+        return rows
 
     @property
     def filled(self) -> int:

@@ -5,6 +5,7 @@ Structures come from ruled lines and from the alignment of text.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
@@ -16,10 +17,10 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, in_order
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
 from chalicelib.engines.ocr.tables.lattice import Lattice, lattice_grid
 from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_box
-from chalicelib.engines.ocr.tables.rulings import Rulings
+from chalicelib.engines.ocr.tables.rulings import Rulings, row_separators
 from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, LATTICE, Structure
 from chalicelib.engines.ocr.tables.sifting import is_ruled_table, is_table
-from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_separators
+from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid
 from chalicelib.engines.ocr.tables.unruled.regions import Region
 
 
@@ -90,12 +91,10 @@ def split_rows(filled: FilledGrid, least: int) -> FilledGrid:
 
 def join_to_values(filled: FilledGrid) -> FilledGrid:
     """Join each row with few filled columns to the nearest row with many filled columns."""
-    rows: list[list[TextLine]] = [[] for _ in range(filled.grid.row_count)]
-    counts = [0] * len(rows)
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        rows[slot.row].extend(lines)
-        counts[slot.row] += bool(lines)
-    full = [row for row, count in enumerate(counts) if 2 * count >= max(2, *counts)]
+    rows = filled.row_lines()
+    counts = Counter(slot.row for slot, lines in filled.cells() if lines)
+    least = max([2, *counts.values()])
+    full = [row for row in range(len(rows)) if 2 * counts[row] >= least]
     starts = {0}
     for above, below in pairwise(full):
         # The widest gap on the way from one full row to the next is between the two.
@@ -106,9 +105,7 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
 
 def join_near(filled: FilledGrid) -> FilledGrid:
     """Join rows with a small gap between them, if most gaps are clearly either small or large."""
-    rows: list[list[TextLine]] = [[] for _ in range(filled.grid.row_count)]
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        rows[slot.row].extend(lines)
+    rows = filled.row_lines()
     whites = [_white(rows, row) for row in range(1, len(rows))]
     # A few rows may be far from the others, or touch: the header, or a note.
     outer = len(whites) // 2 // 2
@@ -133,7 +130,7 @@ def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, in
     """Split row i into `depths[i]` rows; `numbers[id(line)]` says into which one a line goes."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+    for slot, lines in filled.cells():
         first, depth = starts[slot.row], depths[slot.row]
         if slot.row_span > 1 or slot.is_head or depth == 1:
             span = starts[slot.rows.stop] - first
@@ -149,20 +146,20 @@ def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, in
 
 def join_head(filled: FilledGrid) -> FilledGrid:
     """Join the first rows, at most four, if they are as close as lines of the same text."""
-    rows: list[list[TextLine]] = [[] for _ in range(min(4, filled.grid.row_count))]
-    spanning = {0: False}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        if slot.row < len(rows):
-            rows[slot.row].extend(lines)
-            spanning[slot.row] = spanning.get(slot.row, False) or (
-                bool(lines) and (slot.column_span > 1 or slot.row_span > 1)
-            )
+    rows = filled.row_lines()
+    spanning = {
+        slot.row
+        for slot, lines in filled.cells()
+        if lines and (slot.column_span > 1 or slot.row_span > 1)
+    }
     count = 0
-    while count + 1 < len(rows) and count < 3 and _is_one_head(rows[count], rows[count + 1]):
-        if spanning[count] or spanning[count + 1]:
-            break
+    while (
+        count < min(3, len(rows) - 1)
+        and not spanning & {count, count + 1}
+        and _is_one_head(rows[count], rows[count + 1])
+    ):
         count += 1
-    if not count or count + 1 >= filled.grid.row_count:
+    if not count or count + 1 >= len(rows):
         return filled
     numbers = [max(0, row - count) for row in range(filled.grid.row_count)]
     return joined(filled, numbers)

@@ -108,15 +108,21 @@ def _find_direction(
 
 
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
-    """Return whether an edge is completely inside a line of text, as the strokes of letters are."""
-    return bool(
-        np.any(
-            (edge.position > text[:, 1])
-            & (edge.position < text[:, 3])
-            & (edge.start >= text[:, 0] - 2)
-            & (edge.end <= text[:, 2] + 2)
-        )
-    )
+    """Return whether an edge is completely inside one or two lines of text, as strokes are.
+
+    Strokes of letters that are below each other in narrow rows make one edge.
+    """
+    crossed = text[
+        (edge.position > text[:, 1])
+        & (edge.position < text[:, 3])
+        & (edge.start < text[:, 2])
+        & (edge.end > text[:, 0])
+    ]
+    reached = edge.start
+    for start, end in sorted(zip(crossed[:, 0].tolist(), crossed[:, 2].tolist(), strict=True)):
+        if start - 2 <= reached:
+            reached = max(reached, end + 2)
+    return 0 < len(crossed) < 3 and reached >= edge.end
 
 
 def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
@@ -221,3 +227,14 @@ def _paint(pixels: Pixels, ruling: Ruling) -> None:
     below = pixels[bottom, columns] if bottom < len(pixels) else above
     pixels[top:middle, columns] = np.median(above, axis=0).astype(np.uint8)
     pixels[middle:bottom, columns] = np.median(below, axis=0).astype(np.uint8)
+
+
+def row_separators(rulings: Sequence[Ruling], box: Rect) -> list[float]:
+    """Return the y coordinates of ruled lines that span most of the table, from top to bottom."""
+    return [
+        ruling.position
+        for ruling in rulings
+        if box.min_y < ruling.position < box.max_y
+        and min(ruling.end, box.max_x) - max(ruling.start, box.min_x)
+        >= settings.RULED_OFF_SHARE * box.width
+    ]

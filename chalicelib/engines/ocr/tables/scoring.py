@@ -23,7 +23,7 @@ from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy, is_year
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
-from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
+from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, row_separators
 from chalicelib.engines.ocr.tables.sifting import agreement, crammed
 
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "tables.json"
@@ -60,7 +60,7 @@ class Structure:
         filled = self.filled
         pieces = max(1, sum(map(len, filled.texts)))
         inside = _rules_inside(self.rulings, filled.grid.box)
-        rules = _row_rules(filled, inside.horizontal)
+        rules = row_separators(inside.horizontal, filled.grid.box)
         rows = _rows_of_text(filled, rules)
         within = [gap.white for gap in rows if gap.is_same_row]
         # The gap between two rows says nothing if a ruled line separates them.
@@ -130,10 +130,7 @@ def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
     """Return the gaps between the rows of text, from the top."""
     # A cell over several rows belongs to all of them, so it does not show the row of a text.
     owners = {
-        id(line): slot.row
-        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
-        for line in lines
-        if slot.row_span == 1
+        id(line): slot.row for slot, lines in filled.cells() for line in lines if slot.row_span == 1
     }
     rows = [[line for line in row if id(line) in owners] for row in group_rows(filled.lines())]
     result = []
@@ -144,12 +141,6 @@ def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
         is_ruled = any(top.center[1] < rule < bottom.center[1] for rule in rules)
         result.append(_Gap(bottom.min_y - top.max_y, 2 * shared > len(below), is_ruled))
     return result
-
-
-def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
-    """Return the y coordinates of ruled lines that are nearly as wide as the table."""
-    least = settings.RULED_OFF_SHARE * filled.grid.box.width
-    return [rule.position for rule in rules if rule.length >= least]
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
@@ -168,7 +159,7 @@ def _tightness(between: Sequence[float], usual: float) -> float:
 def _wrapped_share(filled: FilledGrid) -> float:
     """Return the fraction of rows that fill only some of the columns of the row above."""
     columns: dict[int, set[int]] = {}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+    for slot, lines in filled.cells():
         for row in slot.rows if lines else ():
             columns.setdefault(row, set()).update(slot.columns)
     ordered = [columns[row] for row in sorted(columns)]
@@ -177,11 +168,7 @@ def _wrapped_share(filled: FilledGrid) -> float:
 
 def _named_share(filled: FilledGrid) -> float:
     """Return the fraction of columns that have words above the first row of numbers."""
-    places = [
-        (slot, text_of(lines))
-        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
-        if lines
-    ]
+    places = [(slot, text_of(lines)) for slot, lines in filled.cells() if lines]
     numbers = (slot.row for slot, text in places if is_numeric(text) and not is_year(text))
     rows = max(1, min(settings.MOST_HEADER_ROWS, min(numbers, default=1)))
     named = {
@@ -196,7 +183,7 @@ def _named_share(filled: FilledGrid) -> float:
 def _number_share(filled: FilledGrid) -> float:
     """Return the fraction of columns after the first in which most texts are numbers."""
     columns: dict[int, list[bool]] = {}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+    for slot, lines in filled.cells():
         if lines and slot.column and slot.column_span == 1:
             columns.setdefault(slot.column, []).append(is_numeric(text_of(lines)))
     return fmean([2 * sum(texts) >= len(texts) for texts in columns.values()] or [0.0])

@@ -61,7 +61,7 @@ def _has_values(filled: FilledGrid) -> bool:
 
 def _has_header(filled: FilledGrid) -> bool:
     """Return whether every column after the first has a text in the rows of the header."""
-    places = [(slot, lines) for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)]
+    places = [(slot, lines) for slot, lines in filled.cells()]
     numbers = (slot.row for slot, lines in places if is_numeric(text_of(lines)))
     rows = min(numbers, default=1)
     most = min(settings.MOST_HEADER_ROWS, settings.HEADER_ROWS_SHARE * filled.grid.row_count)
@@ -98,7 +98,7 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 def _entry_share(filled: FilledGrid) -> float:
     """Return the fraction of rows that contain a field name, with or without its value."""
     rows, entries = set(), set()
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+    for slot, lines in filled.cells():
         if lines:
             rows.add(slot.row)
             if ": " in f"{text_of(lines)} ":
@@ -107,17 +107,13 @@ def _entry_share(filled: FilledGrid) -> float:
 
 
 def _column_texts(filled: FilledGrid, column: int) -> list[str]:
-    return [
-        text_of(lines)
-        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
-        if lines and slot.column == column
-    ]
+    return [text_of(lines) for slot, lines in filled.cells() if lines and slot.column == column]
 
 
 def _row_evidence(filled: FilledGrid) -> int:
     """Return the number of rows with text in two or more columns."""
     counts: dict[int, int] = {}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+    for slot, lines in filled.cells():
         if lines:
             counts[slot.row] = counts.get(slot.row, 0) + 1
     return sum(1 for count in counts.values() if count > 1)
@@ -127,7 +123,7 @@ def _filled_share(filled: FilledGrid) -> float:
     """Return the fraction of cells with text; empty rows and columns are ignored."""
     rows: set[int] = set()
     columns: set[int] = set()
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+    for slot, lines in filled.cells():
         if lines:
             rows.update(slot.rows)
             columns.update(slot.columns)
@@ -189,7 +185,7 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
     """Return the range of rows, or of columns, of each piece, by the id of the piece."""
     return {
         id(line): slot.rows if is_row else slot.columns
-        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
+        for slot, lines in filled.cells()
         for line in lines
     }
 
@@ -201,7 +197,7 @@ def crammed(filled: FilledGrid) -> int:
     """
     ends: dict[int, float] = {}
     by_row: dict[int, list[tuple[Slot, list[list[TextLine]]]]] = {}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+    for slot, lines in filled.cells():
         if lines:
             last = slot.columns.stop - 1
             ends[last] = max(ends.get(last, 0.0), *(line.box.max_x for line in lines))

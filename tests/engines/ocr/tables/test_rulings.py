@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chalicelib.domain.documents.page import Rect
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.rulings import (
     Rulings,
     darkest_channel,
@@ -69,6 +69,19 @@ def test_text_and_specks_are_no_lines() -> None:
         darkest_channel(noisy.astype(np.uint8)), [line.box for line in sheet.lines], 20
     )
     assert found == Rulings((), ())
+
+
+def test_stems_of_letters_in_two_rows_are_no_line() -> None:
+    """Stems below each other in narrow rows are strokes; a line through both rows is none."""
+    sheet = Sheet()
+    for y in (100, 121):
+        sheet.pen.line([(150, y), (150, y + 18)], fill=(0, 0, 0), width=3)
+        sheet.lines.append(TextLine("till", 1.0, Rect(100, y - 1, 200, y + 19)))
+    sheet.pen.line([(180, 80), (180, 160)], fill=(0, 0, 0), width=3)
+
+    (line,) = rulings_of(sheet).vertical
+
+    assert line.position == pytest.approx(180, abs=3)
 
 
 def test_a_line_longer_than_text_that_it_crosses_counts() -> None:

@@ -17,7 +17,6 @@ from chalicelib.domain.documents.page import Rect, TextLine, around
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
-from chalicelib.engines.ocr.tables.rulings import Ruling
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Ints
@@ -187,15 +186,4 @@ def _empty(slots: Sequence[Slot], bands: Sequence[Span], columns: Sequence[Span]
         for row, (top, bottom) in enumerate(bands)
         for column, (left, right) in enumerate(columns)
         if (row, column) not in taken
-    ]
-
-
-def row_separators(rulings: Sequence[Ruling], box: Rect) -> list[float]:
-    """Return the y coordinates of ruled lines that span most of the table, from top to bottom."""
-    return [
-        ruling.position
-        for ruling in rulings
-        if box.min_y < ruling.position < box.max_y
-        and min(ruling.end, box.max_x) - max(ruling.start, box.min_x)
-        >= settings.RULED_OFF_SHARE * box.width
     ]

@@ -119,7 +119,9 @@ class Growing:
         """Add the pending rows, then a row with several columns."""
         self.rows += [*self.pending, row]
         self.pending = []
-        self.whites.append(max(0.0, white))
+        # Rows that overlap, such as those of a header with names of two lines, have no gap.
+        if white > 0:
+            self.whites.append(white)
         self.gutters = rest
 
 
@@ -228,6 +230,11 @@ def aligned_regions(
     for row in group_rows(body):
         if not growing.takes(row):
             yield from growing.regions(rulings)
-            growing = Growing(text_height)
-            growing.takes(row)
+            above, growing = growing.rows, Growing(text_height)
+            # Below a title, which leaves other gutters free, the last row may begin a table.
+            if len(above) < settings.FEWEST_EVIDENCE:
+                growing.takes(above[-1])
+            if not growing.takes(row):
+                growing = Growing(text_height)
+                growing.takes(row)
     yield from growing.regions(rulings)

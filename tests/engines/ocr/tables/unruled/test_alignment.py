@@ -5,8 +5,8 @@ from __future__ import annotations
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.filling import fill
 from chalicelib.engines.ocr.tables.grid import TableGrid, text_of
-from chalicelib.engines.ocr.tables.rulings import Ruling
-from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_separators
+from chalicelib.engines.ocr.tables.rulings import Ruling, row_separators
+from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid
 
 
 def piece(text: str, x: float, y: float, width: float = 60) -> TextLine:

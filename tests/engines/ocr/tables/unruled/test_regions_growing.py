@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.settings import MOST_PENDING_ROWS
-from chalicelib.engines.ocr.tables.unruled.regions import Growing, is_parted
+from chalicelib.engines.ocr.tables.unruled.regions import Growing, aligned_regions, is_parted
 
 
 def row(y: float, *lefts: float, width: float = 60, text: str = "12") -> list[TextLine]:
@@ -61,3 +61,21 @@ def test_a_row_is_parted_by_a_gutter_between_its_pieces() -> None:
     """A gutter splits a row only if it is between spans of that row."""
     assert is_parted(row(0, 0, 120), [(60, 120)])
     assert not is_parted(row(0, 0, 120), [(180, 240)])
+
+
+def test_a_header_whose_rows_overlap_belongs_to_the_region() -> None:
+    """Names of one line next to names of two lines overlap both, and do not end the region."""
+    _, taken = grown(row(0, 0, 240), row(10, 120, 360), row(20, 0, 240), row(60, 0, 120, 240, 360))
+
+    assert taken == [True] * 4
+
+
+def test_a_table_below_a_title_with_other_gaps_keeps_its_header() -> None:
+    """A title with gaps of its own does not take the header away from the rows below it."""
+    title = row(0, 0, 80)
+    table = [row(30.0 * n, 0, 100, 200, 300) for n in range(1, 6)]
+    table[1] = [*row(60, 0, width=85), *row(60, 100, 200, 300)]
+
+    *_, last = aligned_regions([piece for each in (title, *table) for piece in each], [], 16)
+
+    assert last.box.min_y == 30
