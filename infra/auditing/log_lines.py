@@ -168,7 +168,7 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """Reads the log groups of those functions of a stack that log predictions."""
+    """The logs of one stack: reads a log group of each function that logs predictions."""
 
     def __init__(self, settings: Settings) -> None:
         # The oldest of the groups: this function once answered all routes.

@@ -125,7 +125,10 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
 
 
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
-    """Raise an error if the file is in fastText's format, because commas would split its texts."""
+    """Raise an error if the file is in fastText's format.
+
+    Such a file has no columns. Read as CSV, its texts would be split into columns at commas.
+    """
     with open_text(file, encoding) as stream:
         lines = [line for line in stream.read(_HEAD_CHARACTERS).splitlines() if line.strip()]
     if lines and all(line.startswith(_FASTTEXT_LABEL) for line in lines):

@@ -183,7 +183,8 @@ class TextTable:
     def _is_data(self, names: list[str], asked: set[str]) -> bool:
         """Return whether the first row is data rather than names.
 
-        The row is taken for names if it has only numbers, or a requested column is not a position.
+        A row of only numbers is taken for names, because columns are often named 0, 1, 2. So is a
+        row if the caller requests a column by a text or by a number above the number of columns.
         """
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
         if not are_positions or all(map(str.isdecimal, names)):

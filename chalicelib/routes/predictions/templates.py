@@ -30,7 +30,7 @@ class LearnForm(msgspec.Struct, rename="camel"):
 
 
 def recover_learning(call: Call, keyed: KeyedCall) -> LearnedTemplateRecord:
-    """Return the job that an earlier attempt at the call created."""
+    """Return the learning job that was created when the same call was sent before."""
     return learned_template(*call.container.templates.get(call.account, keyed.object_id))
 
 

@@ -169,7 +169,7 @@ class BatchRunService:
         self._start_next(batch.account_id)
 
     def settle(self, batch: Batch) -> None:
-        """Settle an ended batch: release predictions, delete files, start the next batch."""
+        """Settle an ended batch: give back unused quota, delete files, start the next batch."""
         now = to_milliseconds(self._clock())
         if is_owned(batch.lease_until, now):
             # A worker that prepares it may be about to reserve predictions, so settle it later.

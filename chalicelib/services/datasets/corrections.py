@@ -231,7 +231,9 @@ class CorrectionService:
     def correct_from_report(
         self, view: DatasetView, model: Model, confidence: float
     ) -> CorrectionResult:
-        """Apply the suggestions of a model's report, except to examples corrected afterwards.
+        """Apply the suggestions of a model's report to its dataset.
+
+        Examples that were moved, edited or removed after the training are skipped.
 
         Args:
             view: the dataset that the model was trained from.

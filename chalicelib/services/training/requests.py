@@ -91,7 +91,7 @@ class TrainingService:
     ) -> ModelView:
         """Queue the training of a new model.
 
-        Unlabelled texts of the request must be read within `seconds`; 0 for the maximum time.
+        `seconds` limits the time to read unlabelled texts of the request; 0 for the usual limit.
 
         Raises:
             BadRequest: a field is not allowed, or there are too few examples.
@@ -160,7 +160,7 @@ class TrainingService:
     ) -> ModelView:
         """Queue a retraining under the same model id.
 
-        Unlabelled texts of the request must be read within `seconds`; 0 for the maximum time.
+        `seconds` limits the time to read unlabelled texts of the request; 0 for the usual limit.
 
         Raises:
             BadRequest: a field is not allowed, or the dataset was deleted or has too few examples.

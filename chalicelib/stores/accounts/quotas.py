@@ -297,7 +297,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the attributes of both sets of tokens, with the set for this token first."""
+    """Return the attributes `held_a` and `held_b`, the one that holds this token first."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]

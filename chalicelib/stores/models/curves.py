@@ -72,7 +72,7 @@ class CurveWriter:
         )
 
     def add(self, record: Record) -> None:
-        """Append the record of the next epoch. A full block is written at once."""
+        """Append the next epoch's record. `flush` writes it, or this call if its block is full."""
         place = self.epochs % BLOCK_EPOCHS
         if place == 0 and self.epochs:
             # Later records of an earlier attempt stay, so that no reader sees the curve shrink.

@@ -29,7 +29,10 @@ _NUMBER = re.compile(rf"(?<![\w.,])[+\-]?{_DIGITS}(?: ?%)?(?![\w])")
 
 
 def find_money(text: str) -> tuple[Span, ...]:
-    """Return the amounts of money in a line, with sign or currency, in order."""
+    """Return the amounts of money in a line, in order.
+
+    An amount has a currency or exactly two decimals. Its span has currency, minus and brackets.
+    """
     corrected = correct_digits(text)
     return without_overlaps(
         Span(match.start(), match.end(), match.group().strip(), confidence)

@@ -191,7 +191,10 @@ class HeadPipeline:
         return self._fit.save()
 
     def restore(self, arrays: Arrays) -> None:
-        """Store the arrays that `save` returned. `step` fills the table, then resumes from them."""
+        """Set the arrays that `save` returned, to resume from.
+
+        Features are not saved: `step` first fills their table again, then continues the fit.
+        """
         self._saved = arrays or None
 
     def _fit_transform(self) -> Transform:

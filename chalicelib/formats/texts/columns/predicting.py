@@ -60,8 +60,9 @@ def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, floa
     A classifier fitted on one half of the rows predicts the other half, and vice versa.
 
     Returns:
-        How many more predictions are correct than if the most frequent value was always guessed: as
-        a fraction of the possible gain, and in standard deviations.
+        Two measures of the gain: the number of correct predictions, minus the number if the most
+        frequent value was always guessed. First the gain as a fraction of the largest possible
+        gain; then the gain in standard deviations of guessing, which shows whether it is chance.
     """
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]
