@@ -67,7 +67,9 @@ def _polish(encoding: str) -> bytes:
 
 
 def _escaped(delimiter: str) -> bytes:
-    rows = [HEADER, *((f'say "{text}"\nto C:\\new', label) for text, label in PAIRS)]
+    # A quoted text with a delimiter must end in its line: the next one could be a row of its own.
+    more = {text: "" if delimiter in text else "\n" for text, _ in PAIRS}
+    rows = [HEADER, *((f'say "{text}"{more[text]}to C:\\new', label) for text, label in PAIRS)]
     marks = str.maketrans({'"': '\\"', "\\": "\\\\"})
     lines = (delimiter.join(f'"{cell.translate(marks)}"' for cell in row) for row in rows)
     return "\n".join(lines).encode()

@@ -63,7 +63,8 @@ class Benefit:
             return self.gain > 0 or is_lower
         # A significant gain of a few texts in a thousand would not be noticed, and shrinks further
         # if the model is trained on all texts.
-        has_fewer_wrong = self.wrong[1] <= (1.0 - _FEWER_WRONG) * self.wrong[0]
+        saved = self.wrong[0] - self.wrong[1]
+        has_fewer_wrong = saved > 0 and saved >= _FEWER_WRONG * self.wrong[0]
         return has_fewer_wrong and (self.gain > 0 or (is_lower and self.decrease > 0))
 
     @property

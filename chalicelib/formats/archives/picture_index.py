@@ -19,7 +19,7 @@ class ImageIndex:
     def __init__(self) -> None:
         self._paths: dict[str, int] = {}
         self._names: dict[str, int] = {}
-        self._by_name: dict[str, list[str]] | None = None
+        self._by_split: dict[tuple[str, str], set[int]] | None = None
         self._folded: tuple[dict[str, int], dict[str, int]] | None = None
 
     def add(self, index: int, path: str) -> None:
@@ -55,16 +55,21 @@ class ImageIndex:
         """Return the index of the only image in a folder of the split; otherwise `found`."""
         if isinstance(found, int) or self._names.get(name) != _SEVERAL:
             return found
-        if self._by_name is None:
-            self._by_name = defaultdict(list)
-            for path in self._paths:
-                self._by_name[path.rpartition("/")[2]].append(path)
-        fitting = [
-            path
-            for path in self._by_name[name]
-            if not split.isdisjoint(split_words(path.rpartition("/")[0]))
-        ]
-        return self._paths[fitting[0]] if len(fitting) == 1 else found
+        if self._by_split is None:
+            self._by_split = self._list_by_split()
+        places = set[int]().union(*(self._by_split.get((word, name), ()) for word in split))
+        return places.pop() if len(places) == 1 else found
+
+    def _list_by_split(self) -> dict[tuple[str, str], set[int]]:
+        """Return up to two images for each word for a split in their folder and each file name."""
+        found: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for path, index in self._paths.items():
+            folder, _, name = path.rpartition("/")
+            for word in split_words(folder):
+                # Two show that the name is not unique in the split.
+                if len(found[word, name]) < 2:
+                    found[word, name].add(index)
+        return found
 
     def find_first(self, wanted: Sequence[str]) -> int | str:
         """Find an image by the first path that exists, otherwise by its file name.

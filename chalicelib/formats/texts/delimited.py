@@ -172,13 +172,20 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
 def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
     """Read a broken record again, with quotes escaped by backslashes; [] if that fails."""
     lines.restart_record(number)
-    doubled = (
-        _ESCAPED.sub(lambda found: '""' if found[1] == '"' else found[1], line)
-        for line in chain(lines.taken[:1], lines)
-    )
     with suppress(csv.Error, _TooLong):
-        return next(csv.reader(doubled, delimiter=separator, strict=True))
+        return next(csv.reader(_unescaped(lines, separator), delimiter=separator, strict=True))
     return []
+
+
+def _unescaped(lines: _Lines, separator: str) -> Iterator[str]:
+    """Yield the lines of a record with doubled quotes, up to the first that has a separator.
+
+    Lines behind it may be rows of their own, so a record that does not end there stays broken.
+    """
+    for line in chain(lines.taken[:1], lines):
+        yield _ESCAPED.sub(lambda found: '""' if found[1] == '"' else found[1], line)
+        if separator in line:
+            return
 
 
 def drop_empty_end(cells: list[str]) -> list[str]:

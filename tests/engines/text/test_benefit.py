@@ -78,6 +78,7 @@ def test_a_gain_must_save_a_tenth_of_the_wrong_answers() -> None:
     """A significant gain of few answers does not justify more encoders."""
     few = replace(BENEFIT, wrong=(0.1, 0.095), gain=0.001)
     assert not few.is_worth_it
+    assert not replace(BENEFIT, wrong=(0.0, 0.0)).is_worth_it
     assert "required)" in few.reason.partition("accuracy")[0]
 
 

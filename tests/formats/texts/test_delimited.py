@@ -79,6 +79,17 @@ def test_read_records_when_a_quote_would_swallow_the_file() -> None:
     assert sum(cells == ["row", "y"] for _, cells, _ in records) == 50_000
 
 
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_read_records_when_a_backslash_ends_a_quoted_path(separator: str) -> None:
+    """A backslash before a quote does not join a row with later rows."""
+    last = ['a screen of 5"', "neg"]
+    rows = [['"C:\\dir\\" is gone', "pos"], *[["row", "y"]] * 100, last]
+    records = _read("".join(f"{separator.join(row)}\n" for row in rows), separator)
+
+    assert [one.number for one in records] == list(range(1, 103))
+    assert records[-1].cells == last
+
+
 def test_read_records_when_a_line_is_endless() -> None:
     """A line over the limit is refused and skipped, the next one is read."""
     records = _read("x" * (3 * MAX_RECORD_CHARACTERS) + ",a\nrow,b\n")

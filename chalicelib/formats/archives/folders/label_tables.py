@@ -250,9 +250,11 @@ class _Table:
         return found
 
     def _find_in(self, index: ImageIndex, places: list[str]) -> int | str:
-        """Find an image by the places; of several with its name, one in a folder like the table."""
-        found = index.find_first(places)
-        return found if isinstance(found, int) else index.find(places[-1], "", self._words)
+        """Find an image by the places; of several with this name, the only one in the split."""
+        found, path = index.find_first(places), places[-1]
+        if isinstance(found, int) or "/" in path:
+            return found
+        return index.find(path, "", self._words)
 
     def _fits(self, picture: int) -> bool:
         # A name found elsewhere can be another image: splits often number their files alike.
