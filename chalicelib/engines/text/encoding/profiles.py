@@ -138,7 +138,7 @@ def required_decrease(step: Profile, base: Profile) -> float:
 
 
 def needs_proof(base: Profile) -> bool:
-    """Return whether encoders beside `base` must save errors on the sample, not only log-loss."""
+    """Return whether encoders added to `base` must save errors on the sample, not only log-loss."""
     # In other languages, e5 gains on nearly all datasets, which samples of 200 texts often hide.
     # all-MiniLM does not: it lowered the log-loss on half of 27 draws, and the accuracy too.
     return "bge" in base.encoders
