@@ -1,4 +1,4 @@
-"""Reads table cells that contain ink but no text, because detectors miss single characters.
+"""Reads table cells that contain ink but no text. Text detectors often miss single characters.
 
 Coordinates are pixels of the raster.
 """

@@ -58,7 +58,6 @@ def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
-    """Put each piece into a cell; `numbers` has the index of the cell for each piece."""
     texts: list[list[TextLine]] = [[] for _ in grid.slots]
     for piece, number in zip(pieces, numbers, strict=True):
         texts[number].append(piece)
@@ -91,11 +90,10 @@ def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
 
 
 def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
-    """Return the index of the cell that a piece overlaps most, otherwise of the nearest cell.
+    """Return the index of a piece's cell, and whether the piece overlaps this cell.
 
-    Also return whether the piece overlaps this cell.
-
-    Vertical distance counts more than horizontal, because lines are longer than high.
+    The cell is the one with the largest overlap, or else the nearest one. Vertical distance counts
+    three times, because lines are much wider than high.
     """
     box = piece.box
     shared_x = np.minimum(slots[:, 2], box.max_x) - np.maximum(slots[:, 0], box.min_x)

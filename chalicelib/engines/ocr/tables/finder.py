@@ -1,8 +1,8 @@
 """Finds the tables of a page.
 
-Tables with ruled cells are found by ruled lines that cross. Other tables are searched between
-horizontal ruled lines of one width, and where text is aligned in columns. A network may propose
-further structures for them. The most likely of all proposed structures is used.
+Tables with ruled cells are found by ruled lines that cross. Other tables are searched for between
+horizontal ruled lines of the same width, and where text is aligned in columns. A network may
+propose further structures. The most likely of all proposed structures is used.
 """
 
 from __future__ import annotations
@@ -146,7 +146,6 @@ class _Sheet:
 
 
 def _tables(sheet: _Sheet) -> list[Table]:
-    """Find the tables of an upright page."""
     height = text_height(sheet.page.lines)
     rulings = find_rulings(
         darkest_channel(sheet.pixels), [line.box for line in sheet.page.lines], height
@@ -176,7 +175,7 @@ def _open_structures(
 
 
 def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
-    """Return the most likely structures, of which no two contain the same text."""
+    """Return the most likely structures. No text is in two of them."""
     chosen = []
     for rivals in _rivals(list(structures)):
         sheet.check()
@@ -195,7 +194,7 @@ def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
 
 
 def _rivals(structures: Sequence[Structure]) -> list[list[Structure]]:
-    """Group structures that share text; only one of each group can be right."""
+    """Group structures that share text, directly or through other structures of the group."""
     groups: list[tuple[set[int], list[Structure]]] = []
     for structure in structures:
         own = {id(line) for line in structure.filled.lines()}
@@ -257,7 +256,6 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
 
 
 def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
-    """Return a copy of a table whose structure has the given probability."""
     return replace(filled, grid=replace(filled.grid, probability=probability))
 
 

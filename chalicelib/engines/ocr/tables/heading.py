@@ -94,5 +94,4 @@ def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) 
 
 
 def _share(texts: Sequence[str], test: Callable[[str], bool]) -> float:
-    """Return the fraction of texts for which a test is true."""
     return sum(1 for text in texts if test(text)) / len(texts)

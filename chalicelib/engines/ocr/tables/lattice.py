@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Ruled lines that cross each other, directly or through other lines."""
+    """A connected group of ruled lines: each line crosses at least one other line of the group."""
 
     horizontal: tuple[Ruling, ...]
     """Horizontal ruled lines, at least two."""
@@ -84,7 +84,7 @@ def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def lattice_grid(lattice: Lattice) -> TableGrid | None:
-    """Return the cells of a lattice; None if it is only a frame or a decoration."""
+    """Return the cells of a lattice; None if it is only a frame, or a pattern of many cells."""
     edges_y = _boundaries(lattice.horizontal, lattice)
     edges_x = _boundaries(lattice.vertical, lattice)
     edges_x = _add_outer_boundary(edges_x, lattice.horizontal, lattice.text_height)
@@ -138,11 +138,8 @@ def _borders(
 ) -> Bools:
     """Return a mask of the drawn borders, shape (inner boundaries, cells along a boundary).
 
-    Args:
-        rulings: ruled lines along the boundaries.
-        edges: positions of the boundaries, including the outer ones.
-        sides: positions of the boundaries in the other direction.
-        text_height: usual text height, in pixels.
+    `edges` has the positions of the boundaries, including the outer ones, and `rulings` the ruled
+    lines along them. `sides` has the positions of the boundaries in the other direction.
     """
     inner = np.asarray(edges[1:-1])
     starts, ends = np.asarray(sides[:-1]), np.asarray(sides[1:])
@@ -158,12 +155,8 @@ def _borders(
 def _join_places(under: Bools, at_right: Bools) -> Ints:
     """Join cells without a border between them, so that joined cells are rectangles.
 
-    Args:
-        under: whether a border is drawn below, shape (rows - 1, columns).
-        at_right: whether a border is drawn on the right, shape (rows, columns - 1).
-
-    Returns:
-        The number of the joined cell, int64, shape (rows, columns).
+    `under` is true where a border is drawn below, shape (rows - 1, columns); `at_right` where one
+    is drawn on the right, shape (rows, columns - 1). The result has the number of each joined cell.
     """
     rows, columns = at_right.shape[0], under.shape[1]
     owner = np.arange(rows * columns).reshape(rows, columns)

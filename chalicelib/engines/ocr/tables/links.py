@@ -35,7 +35,7 @@ class PagePart:
 
 @dataclass(frozen=True, slots=True)
 class WholeTable:
-    """A table that was joined from parts on several pages, and these parts."""
+    """A table joined from its parts on one or more pages, together with these parts."""
 
     table: Table
     """All rows, numbered from first to last part, without repeated headers.
@@ -46,7 +46,7 @@ class WholeTable:
     """Parts of the table, page by page. Their cells together are the cells of `table`, in order."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
-        """Split a table whose cells have been named into its parts, one per page."""
+        """Split the named cells of this table into its parts, one per page."""
         shares, first = [], 0
         for part in self.parts:
             own = slice(first, first + len(part.cells))
@@ -84,7 +84,6 @@ def link(parts: Sequence[PagePart]) -> list[WholeTable]:
 
 
 def _is_above(other: PagePart, part: PagePart) -> bool:
-    """Return whether another table begins above a part on the same page."""
     return (
         other.view.page.number == part.view.page.number
         and other.table.box.min_y < part.table.box.min_y
@@ -117,7 +116,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
-    """Return the rows of text that are similar to no row in `running`; numbers are ignored."""
+    """Return the rows that resemble none of the rows in `running`; numbers are ignored."""
     known = [_plain(row) for row in running]
     return [
         row
@@ -148,7 +147,6 @@ def _repeated_rows(known: Table, table: Table) -> int:
 
 
 def _texts(table: Table, rows: int) -> list[str]:
-    """Return the texts of the cells in the first `rows` rows."""
     return [
         _BLANKS.sub("", cell.text.casefold())
         for cell in table.cells
@@ -161,7 +159,7 @@ def _last_row(table: Table) -> int:
 
 
 def _have_equal_columns(before: PagePart, part: PagePart) -> bool:
-    """Return whether the columns of two parts are at the same horizontal positions."""
+    """Return whether the text of each column overlaps horizontally in the two parts."""
     first, second = _extents(before), _extents(part)
     return all(
         min(first[column][1], second[column][1]) > max(first[column][0], second[column][0])
@@ -208,6 +206,5 @@ def _joined(known: WholeTable, table: Table) -> WholeTable:
 
 
 def _moved(cell: Cell, shift: int) -> Cell:
-    """Return a cell with its row increased by `shift`; a column header becomes a normal cell."""
     kind = NORMAL if cell.kind == COLUMN_HEADER else cell.kind
     return replace(cell, row=cell.row + shift, kind=kind)

@@ -97,7 +97,7 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
     full = [row for row in range(len(rows)) if 2 * counts[row] >= least]
     starts = {0}
     for above, below in pairwise(full):
-        # The widest gap on the way from one full row to the next is between the two.
+        # The rows between two full rows are divided at their widest gap.
         starts.add(max(range(above + 1, below + 1), key=lambda row: _white(rows, row)))
     numbers = list(accumulate(int(row in starts and row > 0) for row in range(len(rows))))
     return joined(filled, numbers) if numbers and numbers[-1] < len(rows) - 1 else filled
@@ -107,7 +107,7 @@ def join_near(filled: FilledGrid) -> FilledGrid:
     """Join rows with a small gap between them, if most gaps are clearly either small or large."""
     rows = filled.row_lines()
     whites = [_white(rows, row) for row in range(1, len(rows))]
-    # A few rows may be far from the others, or touch: the header, or a note.
+    # The header and notes may be farther from the other rows, or touch them.
     outer = len(whites) // 2 // 2
     usual = sorted(whites)[outer : len(whites) - outer]
     if len(usual) < 2:
@@ -127,7 +127,7 @@ def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
 
 
 def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split row i into `depths[i]` rows; `numbers[id(line)]` says into which one a line goes."""
+    """Split row i into `depths[i]` rows; each line goes to number `numbers[id(line)]` of them."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in filled.cells():
@@ -145,7 +145,10 @@ def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, in
 
 
 def join_head(filled: FilledGrid) -> FilledGrid:
-    """Join the first rows, at most four, if they are as close as lines of the same text."""
+    """Join the first rows, at most four, that are lines of the same header.
+
+    They have no numbers and no spanning cells, and are as close as lines of one text.
+    """
     rows = filled.row_lines()
     spanning = {
         slot.row
@@ -166,7 +169,7 @@ def join_head(filled: FilledGrid) -> FilledGrid:
 
 
 def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
-    """Return whether two header rows are as close as lines of the same text."""
+    """Return whether two rows have no numbers and are as close as lines of the same text."""
     if not above or not below or _has_numbers(above) or _has_numbers(below):
         return False
     white = row_box(below).min_y - row_box(above).max_y

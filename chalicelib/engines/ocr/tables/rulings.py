@@ -81,13 +81,9 @@ def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Ruli
 def _find_direction(
     gray: Pixels, text: Doubles, text_height: float, share: float
 ) -> tuple[Ruling, ...]:
-    """Find horizontal lines; in a transposed image, vertical lines.
+    """Find horizontal lines of `share` text heights or more; in a transposed image, vertical lines.
 
-    Args:
-        gray: uint8, shape (height, width).
-        text: boxes of lines of text, shape (lines, 4): left, top, right, bottom.
-        text_height: usual text height, in pixels.
-        share: minimum length of a line, in text heights.
+    `text` has the boxes of lines of text, shape (lines, 4): left, top, right, bottom.
     """
     least = max(8, round(share * text_height))
     if gray.shape[0] < 3 or gray.shape[1] < least:
@@ -126,16 +122,11 @@ def _is_stroke(edge: Ruling, text: Doubles) -> bool:
 
 
 def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
-    """Return the horizontal runs of pixels that are set, with small gaps closed.
+    """Return the horizontal runs of at least `least` set pixels, with small gaps closed.
 
-    Args:
-        mask: shape (height - 2, width). Its row r is row r + 1 of the raster.
-        least: minimum length of a run, in pixels.
-        text_height: usual text height. Parts longer than the strokes of letters are joined over
-            gaps of at most a quarter of it.
-
-    Returns:
-        int64, shape (runs, 3), sorted by row: row of the raster, start, and end (exclusive).
+    Row r of `mask` is row r + 1 of the raster. Parts longer than the strokes of letters are joined
+    over gaps of at most a quarter of the text height. The result has the shape (runs, 3), sorted
+    by row: row of the raster, start, and end (exclusive).
     """
     rows, width = mask.shape
     padded = np.zeros((rows, width + 2), np.bool_)
@@ -185,7 +176,6 @@ def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
 
 
 def _touch(first: Ruling, second: Ruling) -> bool:
-    """Return whether two lines overlap in their direction."""
     return min(first.end, second.end) >= max(first.start, second.start)
 
 

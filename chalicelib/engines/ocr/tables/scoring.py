@@ -45,9 +45,9 @@ class Structure:
     rulings: Rulings
     """Ruled lines of the page."""
     rivals: tuple[FilledGrid, ...] = ()
-    """Structures that were proposed for the same text."""
+    """One structure of each other source for the same text, for comparison."""
     left_out: float = 0.0
-    """Of the text in all rival structures, the fraction that is not in this structure."""
+    """Fraction of the text pieces in all competing structures that are not in this structure."""
 
     @property
     def is_cut(self) -> bool:
@@ -63,7 +63,7 @@ class Structure:
         rules = row_separators(inside.horizontal, filled.grid.box)
         rows = _rows_of_text(filled, rules)
         within = [gap.white for gap in rows if gap.is_same_row]
-        # The gap between two rows says nothing if a ruled line separates them.
+        # A ruled line already separates its two rows, so the gap between them is not evidence.
         between = [gap.white for gap in rows if not gap.is_same_row and not gap.is_ruled]
         usual = median([gap.white for gap in rows if not gap.is_same_row] or [1.0])
         return (
@@ -86,7 +86,7 @@ class Structure:
         )
 
 
-# Computes how likely a structure is right, 0 to 1.
+# Returns the probability that a structure is right, 0 to 1.
 Weigh = Callable[[Structure], float]
 
 
@@ -128,7 +128,7 @@ class _Gap(NamedTuple):
 
 def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
     """Return the gaps between the rows of text, from the top."""
-    # A cell over several rows belongs to all of them, so it does not show the row of a text.
+    # A cell over several rows does not show which of the rows its text is in.
     owners = {
         id(line): slot.row for slot, lines in filled.cells() for line in lines if slot.row_span == 1
     }
@@ -207,7 +207,7 @@ def _clipped(
 
 
 def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
-    """Return the square root of the fraction of ruled lines that pass through a cell."""
+    """Return the square root of the fraction of ruled lines that pass between texts of one cell."""
     cells = [[line.box for line in lines] for lines in filled.texts if len(lines) > 1]
     flat = [[(b.min_x, b.max_x, b.min_y, b.max_y) for b in boxes] for boxes in cells]
     tall = [[(b.min_y, b.max_y, b.min_x, b.max_x) for b in boxes] for boxes in cells]

@@ -17,8 +17,8 @@ SURE_CELL_GAP_HEIGHTS = 1.2
 GAP_TO_WORD_SPACE = 1.6
 # Quantile of the spaces of a page that counts as the usual space.
 NARROW_SPACES_SHARE = 0.4
-# A ruled line may reach this far into the box of a text next to it. One that splits a text may be
-# this much shorter at either end.
+# A ruled line may reach this far into the box of a text next to it. A vertical line that splits a
+# text may end this far below the top of the text, and above its bottom.
 RULE_SLACK_HEIGHTS = 0.3
 # Minimum usual line height, and the height that is assumed on a page without lines.
 LEAST_TEXT_PIXELS, UNKNOWN_TEXT_PIXELS = 4.0, 20.0
@@ -46,7 +46,7 @@ MAX_RULINGS = 600
 
 # Lattices: ruled lines that cross.
 
-# Ruled lines this close are one boundary. One may end this far before the one that it meets.
+# Ruled lines closer than this are one boundary. A line may end this far before a line it meets.
 SAME_RULE_EMS = 0.4
 # Maximum number of cells of a lattice; a finer mesh is a pattern, not a table.
 MAX_PLACES = 12_000
@@ -59,9 +59,10 @@ GUTTER_EMS = 0.35
 GUTTER_CROSSING_SHARE = 0.12
 # Lines of one cell are closer together than this fraction of the usual gap between rows.
 WRAPPED_TO_ROW_SPACE = 0.55
-# Minimum fraction of rows between separate lines or shades, if these separate the table's rows.
+# Ruled lines or shades separate the rows of a table if there are at least this many bands between
+# them, as a fraction of the rows of text.
 BANDED_SHARE = 0.34
-# Minimum fraction of a text's width that a ruled line below it covers if it ends a cell.
+# Minimum fraction of the table's width that a ruled line between two rows covers.
 RULED_OFF_SHARE = 0.7
 
 # Regions: where a table begins and ends on a page without a lattice.
@@ -79,7 +80,7 @@ LATER_ROW_TIMES = 2.0
 HEADLINE_TIMES = 1.4
 # Maximum number of consecutive rows without separate columns.
 MOST_PENDING_ROWS = 3
-# A gutter between two tables is this many times wider than the next one, and at least this wide.
+# Minimum width of a gutter between two tables: relative to the next widest gutter, and absolute.
 PARTING_GUTTER_TIMES, PARTING_GUTTER_EMS = 2.2, 4.0
 
 # Header cells.
@@ -114,14 +115,14 @@ SPECK_EMS = 0.12
 TALL_INK_EMS = 1.5
 # Margin around the ink when it is read.
 INK_MARGIN_EMS = 0.35
-# Maximum height of a cell in the search for a text's cell, in heights of a usual cell.
+# A cell is found only by pieces in its first rows: this many times the usual height of a cell.
 TALLEST_PLACES = 400
 
 # Tables that continue on the next page.
 
 # Maximum number of text rows between two parts that are on only one page: "continued on page 2".
 MOST_NOTES = 2
-# Texts with at least this similarity, of 100, are the same text, read twice.
+# Minimum similarity, 0 to 100, of two readings of the same text.
 SAME_TEXT_RATIO = 88.0
 
 # Proposed structures.

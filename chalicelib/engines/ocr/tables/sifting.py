@@ -155,7 +155,6 @@ def _is_wrapped(rows: Sequence[Sequence[TextLine]], right: float) -> bool:
 
 
 def _wordy_share(filled: FilledGrid) -> float:
-    """Return the fraction of a table's pieces of text that are as long as a line of prose."""
     texts = [line.text for line in filled.lines()]
     return sum(map(is_wordy, texts)) / max(1, len(texts))
 
@@ -163,8 +162,8 @@ def _wordy_share(filled: FilledGrid) -> float:
 def agreement(first: FilledGrid, second: FilledGrid) -> float:
     """Return how much two structures of the same pieces agree on rows and columns, 0 to 1.
 
-    For each piece, the sets of pieces in its row are compared, as intersection over union, and
-    likewise the sets of pieces in its column. The result is the mean.
+    Each structure puts a piece into a row with certain other pieces. The two sets of pieces are
+    compared by intersection over union; columns likewise. The result is the mean over all pieces.
     """
     return (_shared_lanes(first, second, True) + _shared_lanes(first, second, False)) / 2
 
@@ -191,9 +190,10 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def crammed(filled: FilledGrid) -> int:
-    """Return how many pieces are in table rows that should each be several rows.
+    """Return how many pieces too many are in table rows that should each be several rows.
 
-    Such a row has several lines in each cell, and fewer than half of these are wrapped text.
+    Such a row has two or more cells with text. Each of them has several lines, and fewer than half
+    of the cells are wrapped text.
     """
     ends: dict[int, float] = {}
     by_row: dict[int, list[tuple[Slot, list[list[TextLine]]]]] = {}

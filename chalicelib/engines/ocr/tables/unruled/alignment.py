@@ -43,8 +43,8 @@ def placed_grid(
 ) -> TableGrid:
     """Return the cells of pieces of text whose table rows and columns are known.
 
-    `owners` has the first and last column of each piece of each row, `numbers` the table row of
-    each row of text, and `columns` the horizontal interval of each column.
+    `owners` has the first and last column of each piece, row by row. `numbers` has the table row of
+    each row of text. `columns` has the horizontal interval of each column.
     """
     by_row: dict[int, dict[int, Slot]] = {}
     for row, number, spans in zip(rows, numbers, owners, strict=True):
@@ -169,7 +169,6 @@ def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) ->
 
 
 def _bands(rows: Sequence[Sequence[TextLine]], numbers: Sequence[int]) -> list[Span]:
-    """Return top and bottom of each table row."""
     bands: dict[int, Span] = {}
     for row, number in zip(rows, numbers, strict=True):
         box = row_box(row)

@@ -154,8 +154,8 @@ def _side_by_side(
 ) -> Iterator[list[TextLine]]:
     """Split rows into two tables at a gutter that is much wider than all others.
 
-    A second table begins with names of its rows; numbers right of a wide gutter belong to the
-    names on the left.
+    The rows stay together if the column after the gutter has mostly numbers: the numbers belong to
+    the row names on the left.
     """
     pieces = [piece for row in rows for piece in row]
     columns = joined(
@@ -186,7 +186,7 @@ def _widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
 def ruled_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield a region for the text between each group of horizontal ruled lines of the same width.
+    """Yield a region for the text inside each group of horizontal ruled lines of the same width.
 
     `pieces` and `rulings` are those outside other tables; `text_height` is in pixels.
     """
