@@ -88,8 +88,8 @@ class _Blocks:
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
         """Return the piece that continues an address; None at the end of the address.
 
-        A text that does not look like an address ends it, with two exceptions: between two lines
-        of an address, or after a comma, such a text may be a town or quarter.
+        A text that does not look like part of an address ends the address. But it may be a town or
+        quarter between two lines of an address, or after a comma.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
@@ -201,7 +201,6 @@ def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
 
 
 def _is_complete(block: Sequence[CardPiece]) -> bool:
-    """Return whether lines contain both a street and a postcode."""
     has_street = any(names_street(one.text) for one in block)
     return has_street and any(_has_postcode(one.text) for one in block)
 

@@ -28,7 +28,10 @@ def key_end(text: str) -> int:
 
 
 def is_entry(text: str) -> bool:
-    """Return whether a line, or a part of one, is an entry of a bill or form, not of an address."""
+    """Return whether a line, or part of a line, is an entry of a bill or form.
+
+    Such a text is not part of an address.
+    """
     text = text[: settings.LONGEST_ENTRY]
     end = key_end(text)
     if end:

@@ -124,7 +124,7 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
         elif is_mobile_number(span.text):
             tag, confidence = labels.MOBILE_PHONE, settings.UNLABELLED_MOBILE * confidence
     elif kind == labels.WEBSITE and label == labels.EMAIL and "www" not in span.text.lower():
-        # The at sign was not read, and is not added.
+        # The engine missed the at sign. The text stays as it was read.
         tag, confidence = labels.EMAIL, settings.MISREAD_ENTITY
     return EntityMatch(tag, span.text, confidence, (part,))
 

@@ -1,8 +1,8 @@
 """Finds the contacts of a business card, for the task `contact` (contract, section 6).
 
-Phone numbers, mail and web addresses are recognised by their format, postal addresses by their
-words and the lines around them. Mail and web addresses then help to find the lines with the names
-of the person and the organisation.
+Phone numbers, mail and web addresses are recognised by their format. Postal addresses are
+recognised by their words and the lines around them. Mail and web addresses then help to find the
+names of the person and the organisation.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
     """Return the contacts of a card in reading order.
 
-    Every line with two or more letters or digits is part of exactly one contact. A contact of no
-    known kind has the kind OTHER.
+    Any text with two or more letters or digits is part of a contact, except labels such as `Tel`.
+    A contact of no known kind has the kind OTHER.
     """
     found, rest = find_exact(pieces_of(page.lines), check)
     blocks, rest = address_blocks(rest, check)
@@ -40,7 +40,8 @@ def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Co
 def as_contact(found: EntityMatch) -> Contact:
     """Convert a found contact to a `Contact`, with its box and probability.
 
-    The probability is that of the pieces (mean weighted by length) times the tag's confidence.
+    The probability is the mean probability of the pieces, weighted by length, times the confidence
+    of the tag.
     """
     weight = sum(len(piece.text) for piece in found.pieces)
     read = sum(piece.line.probability * len(piece.text) for piece in found.pieces) / weight

@@ -287,7 +287,6 @@ class _Judge:
         return settings.LARGE_BONUS if height >= settings.LARGE_TIMES * self._usual else 0.0
 
     def _has_title_below(self, piece: CardPiece) -> bool:
-        """Return whether the next line is a job title."""
         return any(is_below(piece, other, 2.0) for other in self._titles.around(piece))
 
     def _only_logo(self, group: Group, confidence: float) -> float:
@@ -320,7 +319,6 @@ def _ends_name(piece: CardPiece) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text has letters, but no digits or punctuation."""
     return any(map(str.isalpha, text)) and not any(
         char.isdecimal() or char in "!?:;@#%" for char in text
     )

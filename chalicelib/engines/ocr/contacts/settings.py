@@ -1,7 +1,7 @@
 """Thresholds of the contact search: lengths, fractions and certainties.
 
-Units: `_HEIGHTS` are multiples of the height of the compared text, `_TIMES` multiples of the usual
-line height of the page, `_RATIO` percent. Certainties are 0 to 1, counts are whole numbers. `make
+Units: `_HEIGHTS` are multiples of the height of the compared text, `_TIMES` ratios of two text
+heights, `_RATIO` percent. Certainties are 0 to 1, counts are whole numbers. `make
 bench-ocr ARGS="--only contact"` measures the effect of a change.
 """
 
@@ -32,7 +32,7 @@ SAME_SIZE_TIMES = 1.35
 
 # Confidence from which a text is certainly of a kind: address, person with a known given name,
 # title, or organisation. Also the minimum confidence of a phone number without a label, and of a
-# name on a page of many lines, whose largest line is not a name and which may have no person.
+# name on a page that has too many lines for a card.
 SURE_KIND = 0.75
 
 # Labels and keys before a value.
@@ -68,22 +68,22 @@ SUREST = 0.98
 
 # Names in mail and web addresses.
 
-# Minimum similarity, of 100, of a text and the misread owner of a domain or part of a mail
-# address.
+# Minimum similarity, 0 to 100, of a text and a domain owner, or a name and part of a mail address,
+# one of which may be misread.
 ALIKE_RATIO = 86.0
-# Minimum number of letters of a domain owner or of a word of a name; shorter owners are the
-# beginning of other words.
+# SHORTEST_OWNER is the minimum number of letters of a domain owner, or of a word of a name. An
+# owner of up to SHORT_OWNER letters may be the beginning of an unrelated word.
 SHORTEST_OWNER, SHORT_OWNER = 3, 5
-# Fit of a text to a domain owner if it is misread, longer or its first words; and if only one word
-# is the owner's.
+# Fit of a text to a domain owner: if one of them is misread, or the text begins with the owner's
+# name; and if the owner's name only contains a word of the text.
 NEARLY_FITS, ONE_WORD_FITS = 0.9, 0.5
-# Fit of a name to the local part of a mail address if only a word or a short form matches, or if
-# it is misread.
+# Fit of a name to the local part of a mail address: if it contains only one word of the name, if it
+# is a short form of the name, or if one of them is misread.
 PART_OF_NAME_FITS = 0.7
 
 # Persons, organisations and titles.
 
-# Minimum confidence of a person, organisation or title, and of two lines that are an address.
+# Minimum confidence of a person, organisation or title, and of each of two lines of an address.
 KIND_CERTAINTY = 0.5
 # Minimum confidence of further persons and organisations, and of a date or an amount in an entry of
 # a bill or a form.
@@ -94,8 +94,8 @@ CARD_LINES = 30
 PAIRED_LINES = 80
 # Letters of a headline or a logo are at least this many times as high as those of most lines.
 LARGE_TIMES = 1.2
-# Minimum height of the largest letters: as a fraction of the tallest, and relative to most lines.
-# The latter is also the maximum ratio of the heights of the lines of one logo.
+# The largest letters are at least TALLEST_SHARE as high as the tallest line, and TALLEST_TIMES as
+# high as most lines. TALLEST_TIMES is also the maximum ratio of heights of the lines of one logo.
 TALLEST_SHARE, TALLEST_TIMES = 0.95, 1.1
 # Minimum height of a logo without other signs, as a fraction of the tallest letters.
 LOGO_TALL_SHARE = 0.8
@@ -107,20 +107,20 @@ LONGEST_ORGANISATION = 60
 OWNER_FIT = 0.8
 # Confidence of a name that is only known from the mail address.
 NAME_OF_MAIL = 0.3
-# Bonus of a person whose mail address matches, and of one with a title in the next line.
+# Bonus of a person with a matching mail address, and of a person with a title in the next line.
 MAIL_BONUS, TITLE_BELOW_BONUS = 0.4, 0.2
-# Bonus for the largest letters (also the minimum gain in confidence of several lines together,
-# compared with the best single line), for large letters, for a separate logo, and for each line of
-# a joined name.
+# Bonuses for the largest letters, for large letters, for a separate logo, and for each line of a
+# joined name. LARGEST_BONUS is also the minimum gain in confidence of several lines together over
+# the best single line.
 LARGEST_BONUS, LARGE_BONUS, LOGO_BONUS, LINE_BONUS = 0.15, 0.1, 0.25, 0.02
 # Penalty of a person for a legal form, for each word of a trade or job, and for being the domain's
 # owner.
 AGAINST_LEGAL_FORM, AGAINST_TRADE, AGAINST_OWNER = 0.7, 0.45, 0.3
 # Factor of the last two penalties for a known name: Baker, Banks and Church are surnames, too.
 HALF_AGAINST = 0.5
-# Confidence that the complete name of a domain's owner is the organisation.
+# Confidence that a text that equals the owner of a domain is the organisation.
 OWNER_FACTOR = 0.95
-# Factor of an organisation whose words are those of a title.
+# Factor for an organisation whose words are also those of a job title.
 TITLE_FACTOR = 0.3
 # Maximum by which other possible kinds lower the confidence that a text has no tag.
 MOST_UNCERTAINTY = 0.6

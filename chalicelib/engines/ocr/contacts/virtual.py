@@ -69,7 +69,6 @@ class VirtualTexts:
 
     @cached_property
     def _names(self) -> list[EntityMatch]:
-        """Persons and organisations."""
         blocks, rest = self._blocks
         values = [_value(piece) for piece in rest]
         kept = [piece for piece in values if not piece.text.rstrip().endswith(":")]

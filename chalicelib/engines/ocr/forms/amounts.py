@@ -42,7 +42,8 @@ class AmountStyle:
         """Determine the notation of the amounts of a page.
 
         Engines often read a faint comma as a decimal point, but hardly ever the reverse. So a page
-        has commas if more commas are between thousands than before cents; points do not count.
+        has commas if more commas are between thousands than before cents. In an amount such as
+        1.204.50, the first point counts as a misread comma.
         """
         lines = list(texts)
         commas = sum(len(_COMMAS.findall(text)) + len(_POINTS.findall(text)) for text in lines)
@@ -86,7 +87,7 @@ def _with_point(text: str) -> str:
 
 
 def _with_cents(lines: Sequence[TextLine]) -> Iterator[TextLine]:
-    """Yield the lines of a page, with cents on a separate line joined to their dollars."""
+    """Yield the lines of a page; cents that were read separately are joined to their dollars."""
     cents = [line for line in lines if _TWO_DIGITS.fullmatch(line.text)]
     cents = cents if len(cents) <= settings.MOST_ALIKE else []
     found = {id(line): own for line in lines if (own := _own_cents(line, cents)) is not None}
@@ -104,7 +105,7 @@ def _with_cents(lines: Sequence[TextLine]) -> Iterator[TextLine]:
 
 
 def _own_cents(line: TextLine, cents: Sequence[TextLine]) -> TextLine | None:
-    """Return the cents directly behind the dollars of a line; None if there are none."""
+    """Return the cents directly to the right of the dollars of a line; None if there are none."""
     if not cents or not _DOLLARS.fullmatch(line.text):
         return None
     reach = settings.WORD_GAP_HEIGHTS * line.box.height

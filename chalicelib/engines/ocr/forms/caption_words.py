@@ -31,7 +31,7 @@ _WORDS = frozenset(
         """
     )
 )
-# Caption words that are also common in handwriting, when they stand alone.
+# Caption words that alone are also common as handwritten values.
 _ALSO_VALUES = frozenset(
     token.folded
     for token in tokens(

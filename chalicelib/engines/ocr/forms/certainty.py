@@ -32,7 +32,7 @@ class Surroundings:
     """The text around a value, as evidence for its probability."""
 
     rivalry: float = 0.0
-    """Score of the best competing candidate divided by that of the chosen one, 0 to about 1."""
+    """Score of the best competing candidate, divided by the chosen one's score; 0 to about 1."""
     consensus: float = 0.5
     """Fraction of the nearest other keys whose values are in the same direction."""
     has_colon: bool = False
@@ -85,7 +85,7 @@ class Evidence:
 
 
 class Unweighed(StrEnum):
-    """Kinds of answers without inputs of the regression, such as what is next to an empty key."""
+    """Kinds of results whose probability is a fixed rate and not computed by regression."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"
@@ -116,7 +116,7 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
     weights: dict[str, float]
     """Weight of each of `INPUTS`."""
     shares: dict[Unweighed, float]
-    """For each kind of answer without inputs: the fraction of right answers, 0 to 1."""
+    """Fraction of right results of each kind in `Unweighed`, 0 to 1."""
 
 
 @cache
@@ -142,5 +142,8 @@ def misread_characters(segments: Iterable[LineSegment]) -> float:
 
 
 def legibility(segments: Iterable[LineSegment]) -> float:
-    """Return the probability that no character is misread; half as many are as expected."""
+    """Return the probability that no character of some texts is misread.
+
+    In practice, only half as many characters are misread as `misread_characters` expects.
+    """
     return math.exp(-misread_characters(segments) / 2)

@@ -162,7 +162,8 @@ def _choose_places(
     """
 
     def promise(place: int) -> tuple[float, ...]:
-        # The fit must not depend on fitted weights. Of likely values, the best caption's counts.
+        # Weights are fitted on the chosen values, so this choice must not depend on fitted weights.
+        # Among likely values, the best caption decides.
         value, key = values[place], found[place]
         sure = min(0.5, value.certainty) * (1 - value.surroundings.heads_column / 2)
         ties = key.text in keys[key.number].variations, value.certainty
@@ -203,7 +204,6 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage
 
 
 def _evidence(text: str, key: FoundKey, value: Value, shared: _FormPage) -> Evidence:
-    """Return the facts about a value."""
     around = value.surroundings
     return Evidence(
         replace(around, bound=1.0) if shared.is_exact else around,
@@ -222,6 +222,5 @@ def _legibility(key: FoundKey, value: Value) -> float:
 
 
 def _probability(segments: Sequence[LineSegment]) -> float:
-    """Return the mean probability of some lines, weighted by length."""
     weight = sum(len(segment.text) for segment in segments)
     return sum(segment.line.probability * len(segment.text) for segment in segments) / weight

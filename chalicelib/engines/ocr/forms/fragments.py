@@ -14,7 +14,7 @@ from chalicelib.engines.ocr.kinds.address import address_confidence
 
 # Marks between a key and its value, as recognised: colons, underlines, dots and arrows.
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
-# Before a number: its sign or decimal point, or marks in the place of digits that are not shown.
+# Directly before a number: its sign or decimal point, or asterisks in place of hidden digits.
 # The bound keeps the search linear in long rows of asterisks.
 _LEAD = re.compile(r"(?:[*•]{2}[*•\s-]{0,40}|(?<![^ :])[.-])$")
 _TRAILING = " \t_…|~¯"
@@ -25,7 +25,7 @@ _CONTINUATION = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _LONGEST_NUMBER = "12a. "
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
-# A label that the template does not know, before a number, behind a value of two words or more.
+# Last word of a value, if a label that is not in the template follows, and then a number.
 _NEXT_LABEL = re.compile(r"(?<=\w) \S+(?= [A-Z][a-z]+:\s+[^\s\d]*\d\S*(?:$| [A-Z][a-z]+:))")
 # A caption in two languages or more.
 _TWO_LANGUAGES = re.compile(r"[^\d/]{2,60}(?: ?/ ?[^\d/]{2,60}){1,3}")

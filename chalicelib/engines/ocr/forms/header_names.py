@@ -162,7 +162,7 @@ def _numbers(cell: Cell, kind: str) -> Iterator[int]:
 
 
 def _own(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the header cells that span only one row or column, otherwise the last cell."""
+    """Return the header cells that span only one row or column; if none does, the last cell."""
     kind = cells[0].kind
     alone = [
         cell

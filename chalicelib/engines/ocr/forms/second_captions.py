@@ -20,11 +20,12 @@ from chalicelib.engines.ocr.forms.values.candidates import as_array, below_gaps,
 
 def without_second_captions(keys: Sequence[FoundKey], unmatched: UnmatchedText) -> UnmatchedText:
     """Remove captions in a second language from the possible values."""
-    # Of several places of a key, the one with the highest score counts.
+    # If a key was found at several places, use the one with the highest score.
     best = {key.number: at for at, key in sorted(enumerate(keys), key=lambda one: one[1].score)}
     plain = [number for number in sorted(best.values()) if not keys[number].has_colon]
     for every in (_behind(plain, unmatched), list(_below(plain, keys, unmatched))):
-        # A caption that is the same word in both languages is printed only once.
+        # Texts with digits are values. Some keys have no second caption, because a word that is the
+        # same in both languages is printed only once.
         pairs = [(key, fragment) for key, fragment in every if not _has_digit(unmatched, fragment)]
         is_enough = (
             3 * len(pairs) >= 2 * len(plain)

@@ -172,5 +172,4 @@ def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[
 
 
 def _overlaps(rect: Rect, header: Rect) -> bool:
-    """Return whether a word and a header overlap horizontally."""
     return min(rect.max_x, header.max_x) > max(rect.min_x, header.min_x)

@@ -1,4 +1,4 @@
-"""Reads numbers written with one digit per box, of which line detectors miss some.
+"""Reads numbers with one digit per box. Line detectors miss some of these digits.
 
 The digits that were detected show how far apart the boxes are. If more boxes of the row contain
 ink, the images of all its digits are moved together and read again as one number.
@@ -121,7 +121,7 @@ def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row])
 
 
 def _is_spaced(line: TextLine) -> bool:
-    """Return whether a line is a single digit, or digits with wide spaces between them."""
+    """Return whether a line is a single digit, or several digits as far apart as in boxes."""
     bare = "".join(line.text.split())
     wide = line.box.width >= settings.BOX_PITCHES_HEIGHTS[0] * line.box.height * len(bare)
     return bare.isdecimal() and (len(bare) == 1 or wide)

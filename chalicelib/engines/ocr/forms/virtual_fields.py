@@ -42,7 +42,7 @@ def find_virtual_fields(
         check: called regularly; may raise an error to stop.
 
     Returns:
-        The fields by index of the key, without keys for which no unused text is left.
+        The fields by index of the key, without keys for which no text is left.
     """
     waiting: dict[str, list[int]] = {}
     for number, key in enumerate(keys):
@@ -66,7 +66,6 @@ def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
 
 
 def _field(entity: str, found: Contact) -> FormField:
-    """Make the field of a virtual key."""
     return FormField(
         entity, "", None, found.text, found.box, found.probability, normalized_address(found.text)
     )

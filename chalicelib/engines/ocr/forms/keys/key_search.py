@@ -99,12 +99,9 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest fractions, each with the index of its key and of its unit (searched text).
+    """Return the largest values of `shares`, at most `limit`, with the index of key and unit.
 
-    Args:
-        shares: fractions of a block of keys, shape (keys, units).
-        begin: index of the block's first key.
-        limit: maximum number of results.
+    `shares` belongs to a block of keys, shape (keys, units); `begin` is the index of its first key.
     """
     rows, columns = np.nonzero(shares >= settings.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]
@@ -113,14 +110,9 @@ def _best(
 
 
 def _shares(pairs: Sequence[npt.NDArray[np.intp]], presence: Pixels) -> Singles:
-    """Return the fraction of each key's letter pairs that each text contains.
+    """Return the fraction of each key's letter pairs that each text contains, shape (keys, texts).
 
-    Args:
-        pairs: letter pairs of each key, at least one.
-        presence: 1 if a text contains a letter pair, else 0; shape (letter pairs, texts).
-
-    Returns:
-        Fractions, 0 to 1, shape (keys, texts).
+    `presence` is 1 if a text contains a letter pair, else 0; shape (letter pairs, texts).
     """
     sizes = np.array([len(each) for each in pairs])
     begins = np.concatenate(([0], np.cumsum(sizes)[:-1]))
@@ -309,7 +301,7 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
 
 
 def _covers(unit: Unit, first: int, last: int) -> bool:
-    """Return whether a match begins in the first segment of a joined text and ends in the last."""
+    """Return whether a match has words of both the first and the last segment of a unit."""
     return unit.words[first][0] == 0 and unit.words[last][0] == len(unit.segments) - 1
 
 

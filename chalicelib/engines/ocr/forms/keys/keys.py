@@ -141,12 +141,10 @@ def _choose(
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Choose the matches with the highest scores, at most `counts[key]` for each key.
+    """Add the matches with the highest scores to `found`; return how many were added.
 
-    Of equal scores, the first on the page is chosen. `found` and `taken` are extended in place.
-
-    Returns:
-        The number of newly chosen matches.
+    A key has at most `counts[key]` matches. Of equal scores, the first on the page is chosen. The
+    characters of the matches are added to `taken`.
     """
     order = sorted(
         (each for each in candidates if each.score >= settings.KEY_SCORE),
@@ -181,7 +179,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
     before, after = segments[first].text[begin:start], segments[last].text[end:limit]
     parts = reading.parts
     if before.rstrip().endswith("/"):
-        # The same caption in another language is a part of this one.
+        # Text before a slash is the same caption in another language. It belongs to the key.
         parts = ((first, begin, parts[0][2]), *parts[1:])
     has_colon = bool(_COLON.match(after)) or segments[last].text[:end].endswith(":")
     cut = tuple(segments[number].part(at, stop) for number, at, stop in parts)

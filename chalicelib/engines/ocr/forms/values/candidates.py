@@ -314,7 +314,7 @@ class Neighbourhood:
                 return
             first = self._first_inside(inside, key)
             gap = self._rects[first, 1] - key.rect.max_y
-            # A text in a box with no other caption is its value, wherever it stands.
+            # A text in a box with no other caption is its value, at any distance.
             is_near = gap < settings.BELOW_HEIGHTS * key.height or self._is_alone(key, box)
             if is_near and fitness(types, self.fragments[first].segment.text) > settings.MISFIT:
                 yield BOXED, first, 1.0
@@ -405,7 +405,7 @@ class Neighbourhood:
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, fragment: int) -> bool:
-        """Return whether the text next to a key is a caption, as numbers below both texts show."""
+        """Return whether the text next to a key is another caption: both have numbers below."""
         return not self._has_digit[fragment] and all(
             (below_gaps(self._rects, rect, rect.height) < settings.LINE_GAP_HEIGHTS)[
                 self._has_digit

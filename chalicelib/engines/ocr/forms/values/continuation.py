@@ -36,7 +36,7 @@ from chalicelib.engines.ocr.kinds.span import word_set
 _FINDERS = (find_money, find_numbers, find_dates, find_phones, find_mails)
 _OPEN_MARKS = (",", "-", "–", "&", "/", "(", "+")
 _OPEN_WORDS = word_set("and or of the for with to in at by a an und et y de from on")
-# The next amount of a row is in another column.
+# A value ends after such an amount, because the next amount of the row is in another column.
 _AMOUNT = re.compile(r"[-(]?[$€£]?\s?\d{1,3}(?:[.,]?\d{3})*[.,]\d\d\)?")
 
 
@@ -84,7 +84,7 @@ class Continuation:
         rulings: PageRules,
         used: Iterable[int],
     ) -> None:
-        """Index the texts of a page by position; `used` are indexes of those that are values."""
+        """Index the texts of a page by position; `used` has the indexes of those used as values."""
         self._fragments = unmatched.fragments
         self._rulings = rulings
         self._used = set(used)
@@ -156,9 +156,10 @@ class Continuation:
         return None if below < 0 else below
 
     def heads_column(self, key: FoundKey, chosen: Candidate) -> bool:
-        """Return whether a key is the header of a column: three rows of one kind below each other.
+        """Return whether a key is the header of a column, with at least three rows below.
 
-        The rows are equally far apart. Other texts below a value may be of another field.
+        The rows have texts of the same kind and are equally far apart. In other layouts, the texts
+        below a value may belong to another field.
         """
         kind = _kind(self._segment(chosen.fragment).text)
         rows = [chosen.fragment] if chosen.relation == BELOW and kind is not None else []
@@ -309,7 +310,7 @@ class Continuation:
         ) and last.rect.max_x > settings.FULL_LINE_SHARE * self._right_edge
 
     def _between(self, low: float, high: float) -> list[int]:
-        """Return the indexes of the texts whose upper edges are between `low` and `high`."""
+        """Return the indexes of the texts whose upper edges are at `low` to `high`."""
         return self._by_top[bisect_left(self._tops, low) : bisect_right(self._tops, high)]
 
     def _level_labels(self, rect: Rect) -> list[Rect]:
@@ -318,7 +319,6 @@ class Continuation:
         return self._label_tops[low : bisect_right(self._tops_of_labels, rect.max_y)]
 
     def _is_free(self, number: int) -> bool:
-        """Return whether a fragment is unassigned."""
         fragment = self._fragments[number]
         return number not in self._used and fragment.owner is None and not fragment.is_labelled
 
@@ -326,7 +326,6 @@ class Continuation:
         return self._fragments[number].segment
 
     def _rect(self, number: int) -> Rect:
-        """Return the rectangle of a fragment on the deskewed page."""
         return self._fragments[number].segment.rect
 
 
@@ -355,11 +354,8 @@ def _is_comb(first: LineSegment, second: LineSegment) -> bool:
 def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reach: float) -> bool:
     """Return whether one text continues another in the same line.
 
-    Args:
-        left: the text so far.
-        right: the text further right.
-        word_gap: largest gap between two words, in pixels.
-        reach: a wider gap, in pixels, that is also accepted; 0 for none.
+    `word_gap` is the largest gap between two words, in pixels. A wider gap of up to `reach` pixels
+    is accepted, too.
     """
     height = left.height
     gap = right.rect.min_x - left.rect.max_x
@@ -378,7 +374,7 @@ def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reac
 
 
 def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment) -> bool:
-    """Return whether two lines below a key have its middle, and do not begin at one position."""
+    """Return whether two lines are centred below a key and begin at different x positions."""
     off = max(abs(line.rect.center[0] - key.center[0]) for line in (upper, lower))
     return off < settings.SAME_MIDDLE_HEIGHTS * upper.height < abs(
         lower.rect.min_x - upper.rect.min_x

@@ -102,7 +102,7 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
 
 
 def _street(lines: Sequence[LineSegment]) -> int:
-    """Return the index of an address's first line, given the lines above the town."""
+    """Return the index of the first line of an address whose last line is the town."""
     first = len(lines) - 1
     while first and _is_of_address(lines[first - 1].text):
         first -= 1
@@ -119,7 +119,6 @@ def _is_of_address(text: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """Return whether a line may be the name of a person."""
     return bool(_NAME.fullmatch(text)) and not looks_like_label(text)
 
 

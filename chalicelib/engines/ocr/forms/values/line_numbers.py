@@ -89,14 +89,13 @@ class NumberedLines:
         )
 
     def _is_again(self, first: LineNumber) -> bool:
-        """Return whether a line's number occurs again further right."""
         return any(
             first.text == each.text and first.rect.max_x < each.rect.min_x
             for each in self._seconds.level(first.rect)
         )
 
     def is_nearest(self, number: Rect, text: Rect) -> bool:
-        """Return whether no number in the column of `number` is nearer to a text's baseline."""
+        """Return whether `number` is nearest to a text's baseline of all numbers in its column."""
         off = abs(text.max_y - number.max_y)
         return not any(
             abs(text.max_y - each.rect.max_y) < off
@@ -223,7 +222,6 @@ def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
 
 
 def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:
-    """Return whether a rectangle is in the same line as two others and between them."""
     return left.max_x <= rect.min_x < right.min_x and is_level(left, rect)
 
 

@@ -184,6 +184,5 @@ def _middles(rects: Sequence[Rect]) -> Doubles:
 
 
 def _inside(middles: Doubles, box: Rect) -> Bools:
-    """Return for each point whether it is inside a box."""
     x, y = middles.T
     return np.asarray((x > box.min_x) & (x < box.max_x) & (y > box.min_y) & (y < box.max_y))

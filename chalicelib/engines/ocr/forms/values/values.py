@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
-# Relations that boxes, line numbers or columns determine, not the direction.
+# Relations that are found by a box, a line number or a column, and not by a direction.
 _PLACED = frozenset((BOXED, ADJACENT, NUMBERED, CROSSED))
 # INLINE is the same direction as RIGHT.
 _SAME = {INLINE: RIGHT}
@@ -111,9 +111,6 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
     ranked = sorted(((scores.get(each, 0.0), -at) for at, each in enumerate(_DIRECTIONS)))
     (second, _), (best, place) = ranked[-2:]
     return _DIRECTIONS[-place], (best - second) / best if best else 0.0
-
-
-# The value of each key: one fragment or several, each used once.
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +284,7 @@ def _cut(
 ) -> tuple[LineSegment, ...]:
     """Reduce a value of one segment to the part that matches the key's types, without the key."""
     text = segments[0].text
-    # Behind the number of a caption, its word may have been read as one with the value: 15 SEXM.
+    # After a caption's number, engines may join the caption's word and the value: 15 SEXM.
     words = [each for each in template.variations if key.text[:1].isdecimal() and each.isalpha()]
     pattern = rf"(?:{'|'.join(sorted(words, reverse=True))})(?=\d|[A-Z]{{1,3}}$)"
     glued = re.match(pattern, text) if words else None
