@@ -24,7 +24,7 @@ _SLACK = 0.2
 _SPECK = 0.35
 # Margin on both sides of an area that is read again, in heights of the ink.
 _MARGIN = 0.3
-# Maximum width of a space, in distances between characters, as in typewriter fonts.
+# Maximum width of a space, as a multiple of the usual distance between characters.
 _EVEN_SPACE = 1.1
 
 # The text of a second reading is used if its probability is at least this fraction of the line's.

@@ -70,5 +70,4 @@ class _Placed:
 
 
 def _mean_y(row: list[_Placed]) -> float:
-    """Return the mean vertical position of a row."""
     return sum(line.y for line in row) / len(row)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 WIDER = 1.6
 # Maximum width of a space in any font.
 _WIDEST_SPACE = 0.9
-# Where the text has no space, a gap must be this many times wider.
+# A gap where the text has no space must be this many times wider.
 _INSIDE = 2.0
-# It must also be wider than this number of gaps between letters.
+# It must also be this many times wider than the usual gap between letters.
 _LETTER_GAPS = 3.0
 # Minimum number of spaces in a line from which its usual space is computed.
 _FEW = 3

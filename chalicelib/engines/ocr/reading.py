@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _CERTAIN = 0.9
 # Number of lines, the longest, that are read again upside down to check a page.
 _LOOKED_AT = 4
-# Minimum difference of brightness on a page that is not blank. Factors by which a page without
-# text is reduced when it is read again.
+# Minimum difference of brightness on a page that is not blank. Then the factors by which a page is
+# reduced to read it again if no text was found.
 _INK, _SMALLER = 64, (2, 4)
 # Minimum gain in probability for the other direction.
 _CLEARLY = 0.05
@@ -88,7 +88,6 @@ def page_notes(page: ReadPage) -> tuple[PageNote, ...]:
 
 
 def _has_ink(pixels: Pixels | None) -> bool:
-    """Return whether a page has ink; False if it has no pixels."""
     return pixels is not None and int(pixels.max()) - int(pixels.min()) >= _INK
 
 

@@ -55,5 +55,4 @@ def _divided(pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck) -> l
 
 
 def _divided_line(line: TextLine, ink: Ink, usual: float) -> LineSplit:
-    """Split a line at its wide gaps, given the usual width of a space on its page."""
     return divide(line, ink, phrase_ranges(ink, find_gaps(line, ink), TEXT_GAP, usual))

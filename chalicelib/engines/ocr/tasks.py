@@ -38,7 +38,7 @@ class Tools:
     engine: TextEngine
     """Engine that reads text."""
     structure: StructureModel | None
-    """Network for tables without ruled lines; None if it is not installed."""
+    """Network that recognises the structure of tables; None if it is not installed."""
 
 
 def find_items(
@@ -120,5 +120,4 @@ def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBl
 
 
 def _addresses(named: NamedTable) -> tuple[str | None, ...]:
-    """Return, for each cell, the normalised address that it contains, if any."""
     return tuple(normalized_address(cell.text) for cell in named.table.cells)

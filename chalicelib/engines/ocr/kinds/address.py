@@ -220,12 +220,10 @@ _NO_STREET = word_set(
 
 
 def _is_ordinal(word: str) -> bool:
-    """Return whether a word is an ordinal number in digits."""
     return _ORDINAL.fullmatch(word) is not None
 
 
 def _has_street_word(words: list[str]) -> bool:
-    """Return whether any of the words is a kind of street, such as Road."""
     return any(word in STREET_WORDS or word in UNIT_WORDS for word in words)
 
 

@@ -103,7 +103,7 @@ def _with_time(text: str, bounds: tuple[int, int], confidence: float) -> Span:
 
 
 def _is_in_calendar(match: re.Match[str]) -> bool:
-    """Return whether the day of a matched date exists in its month."""
+    """Return whether the day of a matched date is at most 31, and the month at most 12."""
     parts = match.groupdict()
     day, month = parts.get("day"), parts.get("month")
     return (day is None or 1 <= int(day) <= _LAST_DAY) and (

@@ -23,7 +23,7 @@ _WORDS = word_set(
     terms requisitioner
     """
 )
-# Last words of field names, whatever is before them.
+# A text that ends with one of these words is a field name, whatever its other words are.
 _ENDS = word_set("number numbers name names date amount total subtotal signature summary address")
 _LONGEST = 6
 

@@ -164,7 +164,6 @@ def find_websites(text: str) -> tuple[Span, ...]:
 
 
 def _add(spans: list[Span], span: Span | None) -> None:
-    """Add a span, unless it is None or overlaps one that was found before."""
     if span is not None and not any(span.overlaps(other) for other in spans):
         spans.append(span)
 

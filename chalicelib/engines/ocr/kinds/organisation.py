@@ -101,7 +101,6 @@ def organisation_confidence(text: str) -> float:
 
 
 def _is_sentence(text: str, words: list[str]) -> bool:
-    """Return whether a text is a sentence rather than a name."""
     begins_small = len(words) > _SPELT and text.split()[0].islower() and words[0].isalpha()
     return begins_small or not _PROSE.isdisjoint(words)
 

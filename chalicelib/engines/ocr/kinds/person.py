@@ -223,12 +223,10 @@ def _is_given_name(word: str) -> bool:
 
 
 def _is_name_word(word: str) -> bool:
-    """Return whether a word is written like a part of a name."""
     return _INITIALS.fullmatch(word) is not None or _WORD.fullmatch(word) is not None
 
 
 def _is_initial(word: str) -> bool:
-    """Return whether a word is one letter, or a few with dots."""
     return len(word) == 1 or ("." in word and _INITIALS.fullmatch(word) is not None)
 
 

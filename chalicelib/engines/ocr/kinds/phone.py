@@ -154,7 +154,7 @@ def _last_gap(found: str, place: int) -> int:
 def _is_number(
     found: str, corrected: str, bounds: tuple[int, int], fewest: int, confidence: float
 ) -> bool:
-    """Return whether a match is a phone number, not a similar date, code or amount."""
+    """Return whether a match is a phone number, and not a similar date, code or amount."""
     count = sum(char.isdecimal() for char in found)
     if count < fewest or not found or _PAYMENT_CARD.match(corrected, bounds[0]):
         return False

@@ -99,8 +99,8 @@ _LOOSE: tuple[tuple[re.Pattern[str], float], ...] = (
     (re.compile(rf"(?<![\d\-+.]){_BRAZIL}(?![\d\-])(?= {{1,2}}[A-Z]|,|$)"), 0.6),
     # India, Singapore, China, Romania: six digits behind a place
     (re.compile(r"(?<=[A-Za-z.)\]]) {0,2}[\-–,:]? {0,2}\d{3} ?\d{3}(?![\d\-])(?=[,. ]|$)"), 0.6),
-    # Five or four digits before a place: 75002 Paris, 1010 Wien; numbers such as 1990, which may be
-    # years, only at the beginning
+    # Five or four digits before a place: 75002 Paris, 1010 Wien. Numbers that may be years, such as
+    # 1990, count only at the beginning of the line.
     (re.compile(rf"(?:(?<![\d\-+./])(?!19\d\d |20\d\d )|^){_FIVE} {{1,2}}(?={_TOWN})"), 0.5),
     # Four digits behind a place: Auckland 1010, Sydney 2000
     (re.compile(r"(?<=[a-zà-ÿ]),? {1,2}(?!1[89]\d\d\b|20[0-3]\d\b)\d{4,5}(?=$|, ?[A-Z])"), 0.5),

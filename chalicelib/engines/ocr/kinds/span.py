@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\s,;:()|/\"]+")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The characters from `start` to `end` of a line, with their kind and text."""
+    """The characters from `start` to `end` of a line that are of one kind, such as a date."""
 
     start: int
     """Index of the first character."""

@@ -32,7 +32,7 @@ class Block:
         return row[-1].right + letter * (first.first_word + 1) > self.right
 
 
-# A block ends at a larger distance between lines, in usual distances of its flow.
+# Maximum distance between lines of a block, as a multiple of the usual distance in its flow.
 _WIDER = 1.3
 # Maximum distance between lines of a block, in heights.
 _FAR = 2.0
@@ -131,12 +131,10 @@ def _has_tab(row: Row) -> bool:
 
 
 def _height(row: Row) -> float:
-    """Return the height of the letters of a row."""
     return max(piece.height for piece in row)
 
 
 def _differs_in_size(above: Row, below: Row) -> bool:
-    """Return whether the letters of two rows differ in size."""
     least, most = sorted((_height(above), _height(below)))
     return most > _OTHER_PRINT * least
 

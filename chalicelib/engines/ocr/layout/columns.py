@@ -367,7 +367,6 @@ class _Band:
 
 
 def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list[Piece]]:
-    """Divide pieces into those left and right of a gutter."""
     sides: tuple[list[Piece], list[Piece]] = [], []
     for piece in pieces:
         sides[piece.left > gutter[0]].append(piece)

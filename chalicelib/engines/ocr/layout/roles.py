@@ -135,7 +135,6 @@ def _count_characters(blocks: Iterable[WrittenBlock]) -> int:
 
 
 def _size(block: WrittenBlock) -> int:
-    """Return the letter height of a block in whole pixels."""
     return round(block.height)
 
 

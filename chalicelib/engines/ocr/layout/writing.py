@@ -52,14 +52,13 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Split a block that has tables: one block for each table and for each run of words."""
+    """Split a block that contains tables into one block for each table and each run of words."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]
 
 
 def _is_inside(box: Rect, table: Rect) -> bool:
-    """Return whether a run belongs to a table."""
     return box.overlap(table) > _INSIDE * box.area
 
 
@@ -144,7 +143,6 @@ def _table(table: Table) -> str:
 
 
 def _row(cells: Iterable[Cell], columns: int) -> str:
-    """Write a table row in Markdown."""
     texts = [""] * columns
     for cell in cells:
         texts[cell.column - 1] = _SPECIAL.sub(r"\\\g<0>", cell.text)

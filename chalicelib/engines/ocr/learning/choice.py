@@ -14,7 +14,7 @@ MOST_CAPTIONS = 10
 # Maximum number of captions of an entity that are compared by reading the examples.
 MOST_RANKED = 8
 _LEAST_SCORE = 0.1
-# Number of examples from which a caption that is found in only one of them may be chance.
+# From this number of examples on, a caption that is near only one value may be chance.
 _MANY_EXAMPLES = 4
 
 

@@ -25,7 +25,8 @@ from chalicelib.engines.ocr.kinds.span import Span
 MOST_PLACES = 6
 # Maximum number of lines of a value.
 _MOST_LINES = 6
-# Minimum similarity, of 100, of a misread value, and minimum number of its characters.
+# Minimum similarity, 0 to 100, of a misread value to the known one, and minimum length of a value
+# that may be misread.
 _MISREAD, _MISREAD_CHARACTERS = 85, 5
 # Maximum distance of the lines of a value, in heights of a line.
 _LINE_DISTANCE = 1.3
@@ -100,7 +101,7 @@ def amounts_of(text: str) -> frozenset[Decimal]:
 def _plain(digits: str) -> str:
     """Return a number with its last mark as decimal point, without other marks.
 
-    Empty if the last mark occurs twice, and so cannot be a decimal mark.
+    If the last mark occurs twice, it separates thousands; the result is then empty.
     """
     head, mark, tail = digits.rpartition(".") if "." in digits else ("", "", digits)
     if digits.rfind(",") > digits.rfind("."):
@@ -108,7 +109,6 @@ def _plain(digits: str) -> str:
     if not mark:
         return digits
     whole = re.sub(r"[.,]", "", head) or "0"
-    # A mark that occurs twice separates thousands, so it is not a decimal mark.
     return "" if mark in head else f"{whole}.{tail}"
 
 
@@ -143,7 +143,6 @@ def _date_parts(text: str) -> tuple[int, ...] | None:
 
 
 def _month(word: str) -> int:
-    """Return the number of a month; 0 for other words."""
     start = word[:3]
     return _MONTHS.index(start) + 1 if start in _MONTHS else _FOREIGN_MONTHS.get(start, 0)
 

@@ -84,7 +84,6 @@ def written(day: date, printed: Sequence[str], *, in_words: bool) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return the letters and digits of a text in capitals."""
     return "".join(letter for letter in text.upper() if letter.isalnum())
 
 

@@ -1,8 +1,8 @@
 """Finds the most probable text of a zone among those with correct check digits.
 
 Each possible character at each position has a score. Most combinations have a wrong check digit.
-The best combination with correct ones is found by dynamic programming over the check sums modulo
-10 (Viterbi 1967), in time linear in the number of positions.
+The best combination with correct check digits is found by dynamic programming over the check sums
+modulo 10 (Viterbi 1967). The time is linear in the number of positions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Rows = Sequence[Sequence[Scores]]
 _MOST_RIVALS = 4
 # Log odds that check digits are printed correctly: one zone in a hundred is assumed to be wrong.
 _PRINTED_RIGHT = math.log(100)
-# Maximum loss of a character; beyond it, all are equally bad.
+# Maximum difference in log probability between the best text and the best valid text, so that the
+# exponential does not overflow.
 _MOST_LOSS = 50.0
 # Minimum certainty of a zone; below it, a wrong check digit is more likely than a misreading.
 _LEAST_CERTAINTY = 0.5
@@ -69,8 +70,8 @@ def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
     """Find the most probable text of a zone that has correct check digits.
 
     Returns:
-        The text. None if some position has no allowed character, or if it is more probable that a
-        check digit is printed wrongly than that characters were misread.
+        The text. None if some position has no allowed character, or if a misprinted check digit is
+        more probable than misread characters.
     """
     kept = _allowed(form, rows)
     if kept is None:
@@ -207,7 +208,7 @@ def _after(
 def _arrive(
     states: dict[_State, _Reached], state: _State, reached: _Reached, letter: str, score: float
 ) -> None:
-    """Record a sequence if it is the best one for its state."""
+    """Add the probability of a sequence to its state, and store the sequence if it is the best."""
     mass = reached.mass * math.exp(score)
     known = states.get(state)
     if known is None:
@@ -219,6 +220,5 @@ def _arrive(
 
 
 def _chance(scores: Scores, letter: str) -> float:
-    """Return the probability of a character relative to all characters with a score."""
     top = max(scores.values())
     return math.exp(scores[letter] - top) / sum(math.exp(one - top) for one in scores.values())

@@ -77,8 +77,8 @@ def with_zone(
     """Confirm, correct and complete the fields of a page by comparison with its zone.
 
     A printed value that agrees with a valid zone gets a higher probability. A different value is
-    replaced by the zone's value, with a lower probability. A zone with a wrong check digit changes
-    nothing.
+    replaced by the zone's value, with a lower probability. The printed name of a nationality stays,
+    because the zone has only a code. A zone with a wrong check digit changes nothing.
 
     Args:
         fields: fields that were found on the page.
@@ -111,7 +111,8 @@ def _claims(
     parts = fields_of(zone.decision)
     printed = [field.value_text for field in known.values()]
     numbers = [entity for entity in entities if entity in NUMBER_ENTITIES]
-    # A zone has one number. It is the value of those that the page names, otherwise of the first.
+    # A zone has only one document number. It belongs to the number fields that were found on the
+    # page; if there are none, to the template's first one.
     numbered = [entity for entity in numbers if entity in known] or numbers[:1]
     claims = {}
     for entity in entities:

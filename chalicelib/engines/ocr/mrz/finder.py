@@ -39,8 +39,9 @@ _MOST_ROWS = 24
 _MOST_TRIALS = 4
 # Minimum length of a row in heights: thirty letters, each wider than a third of the height.
 _SLENDER = 10
-# Minimum fraction of the format's characters in a row, of the row's length in another row's, and
-# of characters of zones in a row. Up to a fifth may have been missed or read twice.
+# Minimum of three fractions: characters of a row that zones can have; length of the longest row
+# divided by the format's, or the inverse; width of the narrowest row divided by the widest. Up to
+# a fifth of the characters may have been missed or read twice.
 _ALIKE = 0.8
 # Minimum number of consecutive fillers in one of the rows: after the surname, or at the end.
 _FILLERS = 2
@@ -58,7 +59,7 @@ class Zone:
     """Corners of the rows, from the top."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return a box around the characters at `places`; only those in the first row count."""
+        """Return a box around the characters at `places` that are in the row of the first place."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width
@@ -110,7 +111,7 @@ def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
 
 
 def _is_like_row(line: TextLine) -> bool:
-    """Return whether a line may be a row of a zone: long, with only characters that zones have."""
+    """Return whether a line may be a row of a zone: long, with mostly characters of zones."""
     top_left, top_right, _, bottom_left = line.corners
     letters = compact(line.text)
     known = sum(letter in LETTERS for letter in letters)

@@ -32,10 +32,11 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
         allowed: allowed characters at each position.
 
     Returns:
-        The natural logarithm of the probability of each allowed character, for each position. Also
-        a penalty for rows of another length: the log probability of the best text of any length
-        minus that of all allowed texts of this length, divided by the number of positions. None
-        if no allowed text of this length is possible.
+        First, for each position, the natural logarithm of the probability of each allowed
+        character. Second, how much more probable a text of another length is, per position: the log
+        probability of the best text of any length, minus the log probability of all allowed texts
+        of this length, divided by the number of positions. None if no allowed text of this length
+        is possible.
     """
     if len(steps) < len(allowed):
         return None

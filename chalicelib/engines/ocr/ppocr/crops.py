@@ -55,7 +55,6 @@ def cut_crop(image: Image.Image, quad: Quad) -> Image.Image:
 
 
 def _sides(quad: Quad) -> tuple[float, float]:
-    """Return the length of the longer horizontal side, and that of the longer vertical side."""
     top_left, top_right, bottom_right, bottom_left = quad
     length = max(math.dist(top_left, top_right), math.dist(bottom_left, bottom_right))
     return length, max(math.dist(top_left, bottom_left), math.dist(top_right, bottom_right))

@@ -20,7 +20,7 @@ PAGE, RECEIPT = 1280, 960
 MOST_GROWTH = 1.5
 # Maximum longer side of a small scan, in pixels.
 _SMALL = 1_000
-# Minimum height of a receipt, in widths; sheets of paper are less tall.
+# Minimum height of a receipt, in widths; ordinary pages are less tall.
 _TALL = 1.5
 # Minimum shorter side of a receipt after scaling, in pixels, which determines the text size.
 _LEAST_SIDE = 400
@@ -38,8 +38,6 @@ def detector_scale(width: int, height: int) -> float:
     scale = min(MOST_GROWTH if longest <= _SMALL else 1.0, target / longest)
     return min(max(scale, min(1.0, _LEAST_SIDE / shortest)), max(scale, _LONGEST / longest))
 
-
-# Finds the lines of text of a page.
 
 # The network halves its input five times.
 _MULTIPLE = 32

@@ -108,7 +108,6 @@ class PpOcr:
 
 
 def _readable(reading: RecognisedText) -> RecognisedText:
-    """Return the recognised text, or an empty text if the probability is too low."""
     return reading if reading.probability >= _LEAST_PROBABILITY else NOTHING
 
 
@@ -139,7 +138,6 @@ def _bounded(pixels: Pixels) -> tuple[Image.Image, float]:
 
 
 def _scaled(quad: Quad, scale: float) -> Quad:
-    """Multiply all coordinates by a factor."""
     first, second, third, fourth = ((x * scale, y * scale) for x, y in quad)
     return first, second, third, fourth
 

@@ -85,8 +85,6 @@ def _widest_gap(blank: list[bool], first: int, last: int) -> tuple[int, int]:
     return best
 
 
-# Reads crops of lines.
-
 # Maximum number of crops in a batch, which have similar widths.
 BATCH = 6
 # Maximum sum of the widths in a batch, in pixels, which limits its memory.

@@ -125,7 +125,6 @@ class Caller:
             answers.put(error)
 
     def _arguments(self, mode: int) -> str:
-        """Return the program's arguments as one line."""
         arguments = ["--psm", str(mode), "--dpi", str(_DPI)]
         if self._executable.data is not None:
             arguments += ["--tessdata-dir", str(self._executable.data)]

@@ -140,7 +140,6 @@ class _Reading:
 
 
 def _probable(words: Sequence[Word]) -> list[Word]:
-    """Remove lines that are probably noise, not words."""
     return [word for word in words if word.probability >= _LEAST_PROBABILITY]
 
 

@@ -14,11 +14,11 @@ from chalicelib.domain.documents.page import Rect
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
-# Larger pages are scaled down.
+# Maximum number of pixels of a prepared page; larger pages are scaled down.
 MOST_PIXELS = 12_000_000
-# Pages with a longer side are scaled down, too, in pixels.
+# Maximum longer side of a prepared page, in pixels.
 _MOST_SIDE = 10_000
-# Pages with a shorter longest side are scaled up, in pixels.
+# Pages whose longer side is shorter than this are scaled up, in pixels.
 _ENOUGH = 2000
 _MOST_SCALE = 3.0
 _NOT_WORTH = 1.1
@@ -74,7 +74,6 @@ def prepare(pixels: Pixels) -> Prepared:
 
 
 def _scale(width: int, height: int) -> float:
-    """Return the factor by which to scale a page."""
     longest = max(width, height)
     down = min(1.0, math.sqrt(MOST_PIXELS / (width * height)), _MOST_SIDE / longest)
     if down < 1:
@@ -84,7 +83,6 @@ def _scale(width: int, height: int) -> float:
 
 
 def _size(image: Image.Image, scale: float) -> tuple[int, int]:
-    """Return width and height of an image after scaling."""
     return max(1, round(image.width * scale)), max(1, round(image.height * scale))
 
 

@@ -58,7 +58,6 @@ def _system_program() -> Program | None:
 
 
 def _data_name() -> str:
-    """Return the file name of the language data."""
     return f"{LANGUAGE}.traineddata"
 
 

@@ -96,7 +96,6 @@ def _cut(image: Image.Image, quad: Quad) -> Image.Image:
 
 
 def _ratio(top_left: Point, top_right: Point, bottom_right: Point, bottom_left: Point) -> float:
-    """Return the length of an area divided by its height."""
     length = max(math.dist(top_left, top_right), math.dist(bottom_left, bottom_right))
     breadth = max(math.dist(top_left, bottom_left), math.dist(top_right, bottom_right))
     return length / max(breadth, 1.0)
