@@ -33,7 +33,7 @@ from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.texts.encoding import HEAD_BYTES
 
 _SMALL_BYTES = 1 << 20
-# Patterns in files of tools that are not read, with the tool's name and another format it writes.
+# Files of tools that are not supported: pattern, name of the tool, and a format to export instead.
 _UNREAD = (
     (b"<track ", "CVAT for video", "CVAT for images"),
     (b'"rectanglelabels"', "Label Studio", "COCO or YOLO"),

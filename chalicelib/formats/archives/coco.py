@@ -30,7 +30,7 @@ PLACE = "Annotation {number} of {part}, {picture}"
 _CHECK_ANNOTATIONS = 1_000
 # No accepted image has a longer side; larger numbers are mistakes of the export.
 _MAX_SIDE = 100_000
-# An image, an annotation and a category for each of 1,000,000 boxes.
+# Maximum number of objects: an image, an annotation and a category for each of 1,000,000 boxes.
 _MAX_OBJECTS = 3_000_000
 _MAX_OBJECT_BYTES = 2_000_000
 _COUNTED_BYTES = 1 << 20
@@ -82,7 +82,7 @@ class _Picture(NamedTuple):
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any JSON object. A decoder of a list of these checks only that elements are objects."""
+    """Any JSON object. Decoding a list of these only checks that every element is an object."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)

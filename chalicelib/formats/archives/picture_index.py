@@ -61,7 +61,7 @@ class ImageIndex:
         return places.pop() if len(places) == 1 else found
 
     def _list_by_split(self) -> dict[tuple[str, str], set[int]]:
-        """Return up to two images for each word for a split in their folder and each file name."""
+        """Return up to two images for each pair of a split's word in the folder and a file name."""
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for path, index in self._paths.items():
             folder, _, name = path.rpartition("/")

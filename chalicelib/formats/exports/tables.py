@@ -176,7 +176,6 @@ def _escape(text: str) -> str:
 
 
 def _letters(column: int) -> str:
-    """Return the name of a column, such as AB, given its position from 0."""
     name, rest = "", column + 1
     while rest:
         rest, digit = divmod(rest - 1, 26)

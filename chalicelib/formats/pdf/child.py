@@ -142,7 +142,7 @@ class PdfReader:
             # Renders fields that have a value and no appearance. No script runs: PDFium is built
             # without JavaScript, and the event for an opened document is not sent.
             self._pdfium.FORM_OnAfterLoadPage(page, self._forms)
-            # Flattening turns the fields into drawings.
+            # Read the fields now, because flattening turns them into drawings.
             widgets += self._widgets(page, most_widgets)
         self._pdfium.FPDFPage_Flatten(page, _DISPLAY)
         if self._forms:

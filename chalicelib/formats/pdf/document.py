@@ -263,7 +263,8 @@ class PdfDocument:
             most_widgets: Maximum number of form fields to read from the page.
 
         Raises:
-            BadRequest: the page cannot be read in time. All later pages raise the same error.
+            BadRequest: the page is damaged, or cannot be read in time. All later pages raise the
+                same error.
             MachineBusy: other work leaves no processor time.
             IndexError: the document has no such page.
         """

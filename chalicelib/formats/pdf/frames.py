@@ -69,7 +69,7 @@ Deadline = float | ProcessorTime
 class Frames:
     """The parent's end of the two pipes to a child process. Only one thread may use it.
 
-    Methods raise ProcessFailed if the process has ended or a frame has a wrong length, and
+    Methods raise ProcessFailed if the process has ended or a frame has a wrong length. They raise
     OutOfTime if the process does not read or answer before the deadline.
     """
 

@@ -149,7 +149,7 @@ class GlyphReader:
             )
         if code in _LOW:
             before = self._pdfium.FPDFText_GetUnicode(self._text, index - 1) if index else 0
-            # The second half of a character whose first half was read with it.
+            # The second half of a character, which was read together with the first half.
             return "" if before in _HIGH_SURROGATES else _UNKNOWN
         if code >= 0x110000:
             return _UNKNOWN

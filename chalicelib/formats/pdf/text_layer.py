@@ -108,7 +108,6 @@ def is_readable(letters: Letters) -> bool:
 
 
 def _holds(sides: Sides, glyph: Glyph) -> bool:
-    """Return whether the centre of a character is inside a rectangle."""
     x, y = (glyph.box[0] + glyph.box[2]) / 2, (glyph.box[1] + glyph.box[3]) / 2
     return sides[0] <= x <= sides[2] and sides[1] <= y <= sides[3]
 

@@ -68,7 +68,6 @@ def _value(pdfium: Any, forms: Any, annotation: Any, kind: int, is_ticked: bool)
 
 
 def _chosen(pdfium: Any, forms: Any, annotation: Any) -> Iterator[str]:
-    """Yield the labels of the options that are chosen in a list."""
     label = pdfium.FPDFAnnot_GetOptionLabel
     count = min(_MOST_OPTIONS, pdfium.FPDFAnnot_GetOptionCount(forms, annotation))
     for number in range(count):

@@ -213,7 +213,7 @@ def _is_header(table: TextTable, names: list[str], texts_at: tuple[int, ...]) ->
     """Return whether the first row seems to have column names, judged by names and content."""
     if find_named_columns(names).texts:
         return True
-    # A list of texts has no second column that shows whether its first row is one of them.
+    # With a single column, nothing shows whether its first row is a name or a text.
     return len(names) > 1 and looks_like_names(table.profiles(names), *texts_at)
 
 

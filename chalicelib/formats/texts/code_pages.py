@@ -15,14 +15,14 @@ from unicodedata import category
 
 # Bytes that are judged; more do not change the decision.
 JUDGED_BYTES = 16 * 1024
-# How likely another code page must be, and how much better than the default.
+# Minimum score of another code page, and minimum difference to the score of the default.
 _LIKELY, _CLEARLY = 0.5, 0.25
 _OTHER, _RARE, _UNLIKELY, _WRONG = 0.25, 0.3, -0.5, -1.0
 _NOT_ASCII = re.compile("[^\x00-\x7f]")
 # Signs that texts of Windows have around words and in numbers.
 _SIGNS = frozenset("‘’‚“”„–—…•«»€£§°©®™·¿¡ºª\xa0")
-# A sign between two letters, unless texts have it there, as apostrophes and dashes; and a sign
-# behind a letter that only stands before words.
+# A sign in an unlikely place: between two letters (except apostrophes and dashes), or directly
+# after a letter although the sign belongs before a word.
 _INSIDE = re.compile(
     r"(?<=[^\W\d_])(?:(?:[^\w\s\x00-\x7f\u0e31-\u0e4e‘’·¿–—]|[ºª])(?=[^\W\d_])"
     r"|[„‚•–—](?![^\W\d_]))"

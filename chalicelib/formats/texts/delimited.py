@@ -108,7 +108,7 @@ def read_records(
 
     Args:
         stream: As returned by encoding.open_text.
-        separator: "," or tab.
+        separator: The delimiter between cells.
         max_characters: Maximum length of a record, including line ends.
 
     Raises:

@@ -69,14 +69,14 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
     """Choose the delimiter if neither comma nor tab separates texts from labels."""
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
-    # A delimiter that leaves the column names in one cell is rather part of the cells below.
+    # A delimiter that does not split the column names is probably a part of texts in other rows.
     headed = [survey for survey in fitting if survey.first_width > 1] or fitting
     pairs = [survey for survey in headed if survey.width == 2]
     for found in (named, pairs, fitting):
         if len(found) == 1:
             return found[0].delimiter
         if len(found) > 1:
-            # If every text has the same number of commas, the header still has none, only names.
+            # Even if every text has the same number of commas, the column names have none.
             best, second = sorted(found, key=lambda survey: survey.share)[:-3:-1]
             if best.share > second.share:
                 _choose(table, best, second)
@@ -98,9 +98,9 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
     """Find the only delimiter that splits all rows into the same number of cells, at least three.
 
-    Return None if `old` (comma or tab) fits, too. `old` does not fit if it makes rows of different
-    widths, splits numbers such as 4,50, or leaves the column names in one cell although the found
-    delimiter splits them.
+    Return None if `old` (comma or tab) fits, too. `old` does not fit in three cases: it makes rows
+    of different widths, it splits numbers such as 4,50, or it leaves the column names in one cell
+    and the found delimiter splits them.
     """
     wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:

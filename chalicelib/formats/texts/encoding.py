@@ -217,8 +217,8 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
     """Decode a byte that is not UTF-8 as Windows-1252, for Python's codec error handler.
 
-    A byte that Windows-1252 does not define, or a character that is cut off by the end of the file,
-    becomes half of a surrogate pair, so that its row is rejected.
+    Some bytes cannot be decoded: those that Windows-1252 does not define, and a character that the
+    end of the file cuts off. They become halves of surrogate pairs, so that their row is rejected.
     """
     try:
         return codecs.lookup_error("surrogatepass")(error)

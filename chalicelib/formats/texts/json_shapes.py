@@ -186,7 +186,6 @@ def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectSha
 
 
 def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
-    """Return the name of a requested member."""
     at = find_column(names, wanted)
     if at is None:
         shown = ", ".join(f"'{name[:40]}'" for name in names[:10])

@@ -204,7 +204,7 @@ def _read_delimited(
     for record in read_records(stream, layout.delimiter):
         if record.number % _CHECK_ROWS == 0:
             check()
-        # An empty last cell is a missing label where the last cell is the label.
+        # With `joins_cells`, the last cell can be the label. If it is empty, the label is missing.
         cells = record.cells if layout.joins_cells else drop_empty_end(record.cells)
         if record.number in layout.skipped or (
             len(cells) < 2 and not record.fault and not "".join(cells).strip()

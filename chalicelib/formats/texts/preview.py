@@ -51,7 +51,7 @@ def preview_table(table: TextTable, first: Sequence[str] = ()) -> Preview:
     width = max([len(header), *(len(cells) for _, cells in rows)])
     names = [*header, *[""] * (width - len(header))][:PREVIEW_COLUMNS]
     cells = (cells for _, cells in table.rows())
-    # A header that the layout knows is not among the rows of the table; `first` is.
+    # `table.rows()` leaves out a header that the layout knows, but includes the row `first`.
     below = cells if first else chain([names], cells)
     return Preview(
         tuple(cut_row(number, cells) for number, cells in rows),

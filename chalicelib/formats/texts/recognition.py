@@ -114,7 +114,7 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
         return asked in (JSON, JSONL)
     with open_text(file, encoding) as stream:
         head = stream.read(_HEAD_CHARACTERS)
-    # Label Studio's csv was converted before, so that another csv is not an export.
+    # Label Studio's CSV was converted before this point, so any other CSV is not its export.
     if asked and head.strip() and not head.lstrip().startswith(("[", "{")):
         raise InvalidUpload(
             "'format' is labelStudio, and the file is not its JSON, or its csv with one column of "

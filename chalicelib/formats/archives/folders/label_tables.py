@@ -125,7 +125,7 @@ class _Table:
         self._words = split_words(self._about)
         self._shown = show_path(member.path)
         self._is_wide = member.name.casefold() == _CLASSES
-        # The name of a file such as labels.csv says what is in it, like the name of a column.
+        # The name of a file such as labels.csv shows that it has labels, so it needs no header.
         is_label = bool(find_named_columns([stem]).labels)
         self._needs_header = not is_label_table(member) and not is_label
         self._header: list[str] = []
@@ -250,7 +250,10 @@ class _Table:
         return found
 
     def _find_in(self, index: ImageIndex, places: list[str]) -> int | str:
-        """Find an image by the places; of several with this name, the only one in the split."""
+        """Find an image by its possible paths.
+
+        If several images have its name, return the only one in the table's split.
+        """
         found, path = index.find_first(places), places[-1]
         if isinstance(found, int) or "/" in path:
             return found

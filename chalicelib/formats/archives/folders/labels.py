@@ -216,7 +216,6 @@ def _are_unnamed(folders: Iterable[str]) -> bool:
 
 
 def _list_tables(archive: ZipArchive) -> list[ZipMember]:
-    """Return all usable CSV and JSON Lines files of an archive, whatever their names."""
     return [m for m in archive.members() if not m.problem and suffix_of(m) in _TABLES]
 
 

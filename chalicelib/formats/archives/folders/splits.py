@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from chalicelib.formats.archives.picture_index import SPLITS
 
-# Splits by the shortest of their names.
+# Other names of splits, with the name that `split_of` returns for them.
 _SAME = {"training": "train", "val": "valid", "validation": "valid", "testing": "test"}
 # Folders of these names hold images of any label.
 IMAGES = frozenset(("images", "image", "imgs", "img", "pictures", "photos", "pics", "jpegimages"))

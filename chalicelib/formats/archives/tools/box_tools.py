@@ -34,7 +34,7 @@ _CVAT_SHAPES = frozenset(
 )
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 _SIDES = ("x", "y", "width", "height")
-# Lines by which a table without header is recognised.
+# Maximum number of lines that are examined to recognise a table without header.
 _JUDGED = 1_000
 _FILE_NAMES, _LABEL_NAMES = ("filename", "image", "image_path"), ("class", "label", "class_name")
 _CREATE_ML_SIGNS = (b'"annotations"', b'"coordinates"')
@@ -122,7 +122,7 @@ def _add(
     files: BoxFiles, result: Annotations, member: ZipMember, at: tuple[int, int], row: _ToolBox
 ) -> None:
     folder = member.path.removesuffix(member.name)
-    # LabelMe writes paths of the annotator's machine, whose last name is next to the file.
+    # LabelMe writes a path on the annotator's machine. The image is next to the file here.
     name = as_path(row.picture)
     places = (folder + name, name, folder + name.rpartition("/")[2])
     found = files.pictures.find_first(places)

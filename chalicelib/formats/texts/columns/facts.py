@@ -77,7 +77,7 @@ class ColumnFacts:
 
     @property
     def are_names(self) -> bool:
-        """Return whether values repeat as labels do; in lists of labels, whether the labels do."""
+        """Return whether the values, or the labels in lists of labels, repeat as labels do."""
         if self.all_repeat and self.distinct * 2 <= self.rows:
             return True
         names = self.counts - self.lists + self.parts
@@ -147,10 +147,10 @@ def has_unnamed_header(
 ) -> bool:
     """Return whether the first row seems to be a header, although its names are unknown.
 
-    The cells of a header occur in no other row, and either every label occurs more than once or
+    The cells of a header occur in no other row. In addition, every label occurs more than once, or
     nearly all texts are longer than their header. An example that is mistaken for a header is lost.
-    So both names must also have a word that no other cell of their column has, and the name of the
-    text column must be much shorter than the average text.
+    So two more conditions apply. Both names have a word that no other cell of their column has. The
+    name of the text column is much shorter than the average text.
     """
     return (
         texts.rows >= least_rows

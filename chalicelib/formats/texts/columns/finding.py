@@ -61,7 +61,7 @@ class ColumnFinder:
 
     def __init__(self, table: TextTable, options: ReadingOptions) -> None:
         self._table = table
-        # A row number says that the row is a header, and that those above it are not examples.
+        # If `header` is a number, it is that of the header row. The rows above are not examples.
         header = options.header
         self._header_row = 0 if header is None or isinstance(header, bool) else header
         self._options = replace(options, header=True) if self._header_row else options
@@ -197,7 +197,7 @@ class ColumnFinder:
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip further header rows below the header, which survey tools write.
 
-        Such rows lack the number, date or address that all other rows have in a column, or they
+        Such rows lack the number, date or address that all other rows have in a column. Or they
         have identifiers that number the columns, such as QID1, QID2.
         """
         are_numbers = are_numbered(*names)
@@ -305,7 +305,7 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only column of `likely`, or else of `named` without `taken`; else None."""
+        """Return the only column in `likely`, otherwise the only one in `named` except `taken`."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 
@@ -495,6 +495,5 @@ def _only(found: list[int]) -> int | None:
 
 
 def _shown(names: list[str]) -> str:
-    """Return the cells of a row as a text for messages, shortened."""
     shown = ", ".join(f"'{name.strip()[:40]}'" for name in names[:10])
     return shown + (", …" if len(names) > 10 else "")

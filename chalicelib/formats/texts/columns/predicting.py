@@ -55,14 +55,12 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how well texts predict a column's values, in comparison with guessing.
+    """Return how much better texts predict a column's values than the most frequent value does.
 
-    A classifier fitted on one half of the rows predicts the other half, and vice versa.
-
-    Returns:
-        Two measures of the gain: the number of correct predictions, minus the number if the most
-        frequent value was always guessed. First the gain as a fraction of the largest possible
-        gain; then the gain in standard deviations of guessing, which shows whether it is chance.
+    A classifier fitted on one half of the rows predicts the other half, and vice versa. The gain
+    is the number of correct predictions, minus the number of rows with the most frequent value. The
+    first result is the gain as a fraction of the largest possible gain. The second is the gain in
+    standard deviations of guessing, which shows whether it is chance.
     """
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]

@@ -95,8 +95,8 @@ class ColumnProfile:
         if self.characters > _MOST_LABEL_CHARACTERS * self.rows:
             return 0.0
         most = self.values.most_common(1)[0][1] / self.rows
-        # A category with one value nearly everywhere, or with two values, says little about a text.
-        # Above that, more values do not make a category of texts more likely than one of persons.
+        # A column with one value nearly everywhere, or with only two values, is rarely the label.
+        # More than four values do not raise the score, because columns of persons have many, too.
         content = min(1.0, 2 * (1 - most)) * min(1.0, math.log2(distinct) / 2)
         content /= max(1.0, self.words / self.rows - _LABEL_WORDS)
         filled = self.rows / rows * (1 - self.codes / self.rows)

@@ -22,9 +22,9 @@ def find_totals(
 ) -> frozenset[int]:
     """Find rows at the end of a table that are totals and not examples.
 
-    There are two kinds. Either the labels of the rows are numbers or dates, and no label above them
-    is a number or date. Or each row has a figure and the name of a total, and the label of at least
-    one of these rows does not occur above them.
+    There are two kinds of totals. In the first kind, the labels of the rows are numbers or dates,
+    and no label above them is one. In the second kind, each row has a figure and the name of a
+    total, and at least one of the rows has a label that does not occur above them.
 
     Args:
         last: The last accepted rows of the table.
@@ -34,7 +34,7 @@ def find_totals(
     Returns:
         The numbers of the total rows; empty if there are too many to be totals.
     """
-    # Most tables end with a label that is a word, or one of many equal ones.
+    # The last rows whose labels are numbers. Most tables have none, because their labels are words.
     rows = list(takewhile(lambda row: _is_number(row.label), reversed(last)))
     found = _find_below_words(rows, counts, known) or _named_totals(last, counts, known)
     is_few = len(found) <= MAX_TOTALS and sum(counts.values()) >= len(found) + _LEAST_ABOVE

@@ -88,7 +88,7 @@ def _convert(export: ToolExport, check: Callable[[], None]) -> ConvertedExport:
     writer = csv.writer(text, lineterminator="\n")
     count = 0
     try:
-        # One more than a dataset may have is enough for the reader of rows to refuse.
+        # One row more than a dataset may have is enough: the row reader then refuses the file.
         found = islice(tool.read(export.document, entities), MAX_DATASET_EXAMPLES + 1)
         while rows := list(islice(found, _CHECK_ROWS)):
             check()
@@ -106,7 +106,7 @@ def _convert(export: ToolExport, check: Callable[[], None]) -> ConvertedExport:
 
 
 def _check_size(size_bytes: int) -> None:
-    # One long name of an intent is repeated for each of its utterances.
+    # The name of an intent is repeated for each utterance, so a long name can fill the memory.
     if size_bytes > MAX_ROWS_BYTES:
         raise ExportFault("its texts have more than 100 MB; export a part of it")
 

@@ -167,7 +167,7 @@ def _read_documents(files: _Files, entities: EntityCount) -> Iterator[Pair]:
         found = files.members.get(place) or by_name.get(place.rpartition("/")[2])
         if found is None:
             raise ExportFault(f"the archive has no file {place[:100]!r}; add it")
-        # A document above the limit stays too long, so that its row is rejected with a reason.
+        # A cut document is still above the limit, so that its row is rejected with a reason.
         yield files.read(found)[: 2 * MAX_TEXT_CHARACTERS], _label_of(item)
 
 
