@@ -350,7 +350,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
         )
 
 
-def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") -> Directory:
+def with_name_encoding(file: BinaryIO, directory: Directory, asked: str) -> Directory:
     """Set the code page of file names in a directory to the requested one, or guess it.
 
     Args:

@@ -20,7 +20,7 @@ _MAX_SEGMENTS = 200_000
 # Limit of ruled lines on a page; more are a pattern, and the page counts as one without lines.
 MAX_RULES = 4_000
 TEXT, PATH, IMAGE, _FORM = 1, 2, 3, 5
-_LINE, _MOVE = 0, 2
+_LINE = 0
 _FILLED = 0
 _CORNERS = 3
 _OPAQUE = 255

@@ -20,7 +20,7 @@ MAX_SEGMENTS = 5_000
 
 # Any marker, except stuffed bytes (00), padding (FF) and restarts (D0 to D7).
 _MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]", re.DOTALL)
-_SOI, _EOI, _SOS, _DQT, _DHT, _DRI = 0xD8, 0xD9, 0xDA, 0xDB, 0xC4, 0xDD
+_EOI, _SOS, _DQT, _DHT, _DRI = 0xD9, 0xDA, 0xDB, 0xC4, 0xDD
 _APP0, _APP1, _APP14 = 0xE0, 0xE1, 0xEE
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {_DHT, 0xC8, 0xCC}
 _HUFFMAN_FRAMES = frozenset({0xC0, 0xC1, 0xC2})

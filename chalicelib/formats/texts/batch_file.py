@@ -172,7 +172,7 @@ def _lines(
         yield from _delimited_lines(stream, columns, kept)
 
 
-def check_sent(content: bytes, encoding: str = "") -> None:
+def check_sent(content: bytes, encoding: str) -> None:
     """Raise an error if a file in a request is empty, too large, or certainly not a text file.
 
     Args:

@@ -64,7 +64,7 @@ class _Window:
     def skip(self) -> None:
         self._at += 1
 
-    def read_value(self, number: int = 1, remedy: str = "export the file again") -> object:
+    def read_value(self, number: int, remedy: str) -> object:
         """Read the value at the current position.
 
         Args:

@@ -55,9 +55,7 @@ class ObjectShape:
         return self.read(self, value)
 
 
-def find_shape(
-    value: object, options: ReadingOptions, following: Iterable[object] = ()
-) -> ObjectShape:
+def find_shape(value: object, options: ReadingOptions, following: Iterable[object]) -> ObjectShape:
     """Decide by the first object how all objects are read.
 
     Args:
