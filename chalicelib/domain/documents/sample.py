@@ -23,7 +23,7 @@ class Sample:
     account_id: str = ""
 
 
-def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
+def decode_base64(text: str) -> bytes:
     """Decode a sample that was sent as Base64 text; line breaks and a `data:` prefix are ignored.
 
     Raises:
@@ -38,5 +38,5 @@ def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
         return base64.b64decode(packed + "=" * (-len(packed) % 4), validate=True)
     except (binascii.Error, ValueError) as problem:
         raise InvalidParameter(
-            parameter, "it is not base64 text. Encode the file's bytes as base64."
+            "sampleBase64Content", "it is not base64 text. Encode the file's bytes as base64."
         ) from problem
