@@ -237,7 +237,6 @@ def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
 
 
 def _role(finding: Finding, special: Sequence[tuple[Rect, Role]]) -> Role:
-    """Return the role of the first box in `special` that contains most of a finding, or BODY."""
     own = place_of(finding.item)
     return next((role for box, role in special if box.overlap(own) > own.area / 2), BODY)
 

@@ -46,7 +46,6 @@ OVERLAP = timedelta(hours=24)
 DELIVERY_SECONDS = 10.0
 # Pauses between attempts; the last one repeats.
 PAUSES = tuple(timedelta(minutes=m) for m in (1, 2, 5, 10, 30, 60, 120, 240))
-# Prefix of a secret.
 PREFIX = "whsec_"
 
 

@@ -100,7 +100,6 @@ def load_imported(
 
 
 def _check_network(what: str, name: str, sha256: str, pool: EncoderPool | BackbonePool) -> None:
-    """Raise ArtifactError unless a network with this digest is installed."""
     # The name becomes part of a path, so a name with slashes is rejected first.
     is_here = _NETWORK.fullmatch(name) is not None and pool.is_installed(name)
     if not is_here or pool.sha256(name) != sha256:

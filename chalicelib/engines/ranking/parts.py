@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Halves, Ints, Singles
     from chalicelib.domain.models.judgement import Judgement
 
-# Contents of the header.
 KIND, VERSION = "ranking-part", 1
 _NONE = -1
 

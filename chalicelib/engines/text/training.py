@@ -156,14 +156,12 @@ def _fit(
     on_epoch: Callable[[TextEpoch], None],
     callbacks: TrainingCallbacks,
 ) -> TrainedText:
-    """Train from examples, or from label names if `vectors.uses_names` is True."""
     if vectors.uses_names:
         return fit_names(training_set, _unlabelled(vectors), options, on_epoch)
     return fit(training_set, options, on_epoch, callbacks.on_progress)
 
 
 def _unlabelled(vectors: TextVectors) -> Blocks:
-    """Return the vectors of texts without labels by encoder; empty if there are none."""
     if vectors.of_unlabelled is None:
         return {}
     return {encoder.name: vectors.of_unlabelled(encoder.name) for encoder in vectors.encoders}

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Ints
     from chalicelib.domain.documents.picture import Picture
 
-# Contents of the artifact's header.
 KIND, VERSION = "vision-prebuilt", 1
 _SIDES = {LITE2: 320, NANODET: 416}
 _BACKBONES = {IMAGE: LITE2, MULTI_LABEL: NANODET}

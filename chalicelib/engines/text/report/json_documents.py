@@ -133,7 +133,6 @@ def card_document(
 
 
 def _skipped(model: Model, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the labels that were left out because of `skipSmallLabels`; empty if it is not set."""
     if not model.request.skips_small_labels:
         return {}
     return {

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.interface import BackboneUse
 
-# Contents of the artifact's header.
 KIND, VERSION = "vision-image", 2
 # Oldest version that can be read; its models use only the whole image.
 _OLDEST = 1

@@ -48,7 +48,6 @@ class Rules:
         return tiled_views(width, height) if self.is_tiled else [ImageView()]
 
 
-# The algorithms by name.
 RULES = {
     rules.algorithm: rules
     for rules in (

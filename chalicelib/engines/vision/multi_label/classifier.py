@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.interface import BackboneUse
 
-# Contents of the artifact's header.
 KIND, VERSION = "vision-multi-label", 1
 
 

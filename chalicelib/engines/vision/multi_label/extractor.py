@@ -28,7 +28,6 @@ EMBEDDING_DIMS = 1280
 POOLED_DIMS = 2 * (120 + 352 + 3 * 128)
 # Length of a vector.
 DIMS = EMBEDDING_DIMS + POOLED_DIMS
-# The networks of the features.
 BACKBONES = (LITE2, NANODET)
 LITE2_OUTPUTS = ("embedding", "tap16", "tap32")
 NANODET_OUTPUTS = ("pan52", "pan26", "pan13")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Array, Singles
 
-# Kind of the artifact.
 KIND = "vision-detection"
 # Versions of the layout: 1 has a dense head; 2 has a head for proposals, maybe a dense head too.
 VERSION = 2
