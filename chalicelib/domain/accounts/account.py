@@ -27,8 +27,7 @@ class AccountKey:
     """A public key of an account. It verifies the assertions that the account signs."""
 
     key_id: str
-    """Random id of the key. A token stores the id of the key that signed the request for the token.
-    """
+    """Random id of the key. A token stores the id of the key that signed its request."""
     public_pem: str
     expires_at: datetime | None = None
     """When a replaced key stops being accepted; None for the current key."""

@@ -60,7 +60,7 @@ class BatchAllowances:
         self._clock = clock
 
     def month(self) -> str:
-        """Return the current month, such as `2026-11`, whose limit a new batch uses."""
+        """Return the month against whose limit a new batch counts, such as `2026-11`."""
         return month_key(self._clock())
 
     def reserve(self, account: Account, batch: Batch) -> int:

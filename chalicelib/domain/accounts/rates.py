@@ -57,7 +57,7 @@ RATES: Mapping[str, Mapping[str, int]] = {
 }
 # A full bucket holds the calls of 100 seconds, so an idle account may send a burst.
 BURST_SECONDS = 100
-# How long a process uses what an almost empty bucket gave before it draws again.
+# Seconds for which a process uses the calls from an almost empty bucket, before it draws again.
 SCARCE_SECONDS = 0.2
 # The `Retry-After` of a refusal.
 RETRY_SECONDS = 1
@@ -182,7 +182,7 @@ class RateLimits:
 
     def _draw(self, drawn: _Drawn, account: Account, cost: str, rate: Rate, now: datetime) -> None:
         left = drawn.calls - drawn.spent
-        # Twice a block shows whether an empty bucket has filled up again.
+        # Asking for two blocks shows whether an empty bucket has filled up again.
         wanted = rate.block * (2 if drawn.is_scarce else 1) - left
         try:
             given = self._buckets.draw(account.account_id, cost, rate, wanted, now)

@@ -278,7 +278,8 @@ class Allowances:
         self._example_calls_per_month = example_calls_per_month
         self._browsed_per_day = browsed_per_day
         self._counting = ThreadPoolExecutor(COUNTED_AT_ONCE, thread_name_prefix="count")
-        # Accounts whose last prediction was refused. Their next ones are counted before the work.
+        # Accounts whose last prediction was refused. Their next prediction is counted before the
+        # work.
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
@@ -303,7 +304,8 @@ class Allowances:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.
             StorageUnavailable: the prediction could not be counted.
         """
-        # Other accounts are counted during the work. Here, the work would probably be wasted.
+        # The last prediction of this account was refused, so the work would probably be wasted. For
+        # other accounts, the call is counted during the work.
         if account.account_id in self._refused:
             with self.prediction(account, model) as usage:
                 return work(), usage

@@ -55,8 +55,8 @@ def is_visible(name: str) -> bool:
 def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
     """Map the present and former names of all labels, in normal form, to label ids.
 
-    If a name is the present name of one label and a former name of another, it maps to the first of
-    these labels.
+    If a name is the present name of one label and a former name of another, it maps to the label
+    that has the name now.
     """
     former = [(name, label_id) for label_id, all_of in names.items() for name in all_of.former]
     found = {normal_form(name): label_id for name, label_id in former}
@@ -65,7 +65,7 @@ def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
         key = normal_form(all_of.name)
         if key not in shown or key == all_of.name:
             shown[key] = label_id
-    # A label's current name wins over the same former name of another label.
+    # The current name of a label takes precedence over an equal former name of another label.
     return found | shown
 
 

@@ -20,7 +20,7 @@ from chalicelib.domain.datasets.dataset import UPLOAD
 from chalicelib.domain.datasets.label_descriptions import LabelDescription
 from chalicelib.domain.datasets.upload_format import RECOGNISED, ReadingOptions
 
-# Prefix of a `path` that names such a file.
+# Prefix of a `path` that names a file sent with a presigned form.
 SCHEME = "presage:upload/"
 ISSUED, RECEIVED, USED = "ISSUED", "RECEIVED", "USED"
 _KEY = re.compile("incoming/([0-9A-Za-z]{1,40})/([A-Z2-7]{26})")

@@ -213,7 +213,8 @@ def checked_encoding(value: str | None) -> str:
     if not value:
         return ""
     known = {_codec_of(name): name for name in ENCODINGS}
-    # Python's table of aliases, not its search for codecs, which imports a module by the name.
+    # Only Python's table of aliases is used: a search for codecs would import a module by this
+    # name.
     found = known.get(_codec_of(value)) if value.isascii() else None
     if found is None:
         raise InvalidParameter("encoding", f"{value[:40]!r} is not one of {', '.join(ENCODINGS)}.")

@@ -187,7 +187,7 @@ def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
 def warn_of_counts(
     kept_by_label: Mapping[str, int], duplicates: int, *, is_text: bool
 ) -> list[UploadWarning]:
-    """Return warnings if there are many duplicates, or more than half as many labels as texts."""
+    """Return warnings about many duplicates, and about more labels than half the texts."""
     warnings = []
     kept = sum(kept_by_label.values())
     if duplicates >= _FEWEST_DUPLICATES and duplicates * 10 >= kept + duplicates:

@@ -88,9 +88,8 @@ class NamedTable:
     name: str | None
     """Name of the table, unique among tables; None if none of its header cells has a table name."""
     cell_entities: tuple[str | None, ...]
-    """For each cell, the entity of the column header; without such an entity, that of the row
-    header; None if both are missing.
-    """
+    """For each cell, the entity of its column header. If that header has no entity, it is the
+    entity of the row header; None if neither header has one."""
     row_entities: Mapping[int, str]
     """For each row with a header, by row number from 1: the entity of the header, or its text if it
     has no entity."""

@@ -49,7 +49,8 @@ class PageNote:
 Point = tuple[float, float]
 # Corners of a text line in reading direction: top left, top right, bottom right, bottom left.
 Quad = tuple[Point, Point, Point, Point]
-# Relative sag of a line from which it counts as bent: flat pages have no such line, bent ones many.
+# A line with at least this relative sag counts as bent. Flat pages have no bent line, and bent
+# pages have many.
 BENT = 0.15
 
 

@@ -54,14 +54,14 @@ FAMILY_KINDS = {LANGUAGE: (INTENT, SENTIMENT), VISION: (PREDICT, DETECT, READ)}
 FAMILY_NOUNS = {LANGUAGE: "texts", VISION: "images"}
 # Lines of a part by kind, so that a part takes seconds, or minutes for documents with many pages.
 PART_LINES = {INTENT: 1_000, SENTIMENT: 1_000, PREDICT: 64, DETECT: 64, READ: 8}
-# Maximum number of tokens of a part: that of 1,000 texts with 128 tokens. So parts of long texts
-# have fewer lines, and take no longer.
+# Maximum number of tokens of a part: as many as 1,000 texts of 128 tokens. Parts of long texts
+# therefore have fewer lines, and take no longer.
 PART_TOKENS = 128_000
 # Maximum number of parts of one account that wait or run at a time, so that accounts take turns.
 PARTS_AT_ONCE = 10
 # Maximum number of lines of a batch. beyond.md, section 4.
 MAX_BATCH_LINES = 1_000_000
-# Maximum number of images or documents of a batch, which is that of files in an archive.
+# Maximum number of images or documents of a batch; an archive may have as many files.
 MAX_BATCH_FILES = 100_000
 # Maximum size in bytes of a text file that is read from a `path`. beyond.md, section 4.
 MAX_BATCH_BYTES = 200 * 1024 * 1024

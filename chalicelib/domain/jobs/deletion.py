@@ -12,7 +12,8 @@ SUCCEEDED = "SUCCEEDED"
 WAITING = "SUCCEEDED_WAITING_FOR_CACHE_REMOVAL"
 DATASET = "DATASET"
 MODEL = "MODEL"
-# Deletes data that corrections of a dataset replaced. Only the service requests it; no list has it.
+# Deletes data that corrections of a dataset replaced. Only the service requests such a deletion,
+# and no list contains it.
 TRACES = "TRACES"
 
 

@@ -31,7 +31,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
 
     @classmethod
     def of(cls, subject: object, **others: object) -> Self:
-        """Return the job for a subject, such as a dataset. Ids of the subject become members."""
+        """Return the job for an object such as a dataset, with the ids of the object as members."""
         ids = (name for name in cls.__struct_fields__ if hasattr(subject, name))
         return cls(**{name: getattr(subject, name) for name in ids} | others)
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-# Seconds of processor time from which work is divided. Each worker has to load its network, and the
-# training restarts afterwards, which takes some seconds.
+# If a training needs more seconds of processor time than this, its work is divided. Each worker has
+# to load its network, and the training restarts afterwards, which takes some seconds.
 SPREAD_SECONDS = 20.0
-# Seconds of processor time of a part: few enough to lose if a worker dies, enough to be worth a
-# start.
+# Seconds of processor time of a part. Little is lost if a worker dies, and the time is worth the
+# start of a worker.
 PART_SECONDS = 5.0
 
 Item = TypeVar("Item")
@@ -40,7 +40,7 @@ def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list
     parts: list[list[Item]] = []
     total = 0.0
     for item in items:
-        # By the sum, so that all parts but the last are full.
+        # Compared with the sum of all items so far, so that all parts but the last are full.
         if total >= len(parts) * PART_SECONDS:
             parts.append([])
         parts[-1].append(item)

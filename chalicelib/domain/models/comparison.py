@@ -11,7 +11,7 @@ from chalicelib.domain.models.evaluation import EvaluatedExample, Evaluation
 
 # With fewer common examples, the confidence interval is too wide to decide anything.
 LEAST_COMMON = 20
-# Lower end of the interval down to which a new version counts as not worse.
+# A new version counts as not worse if the lower end of the interval is at least this value.
 TOLERANCE = -0.02
 _NORMAL_95 = 1.96
 
@@ -83,7 +83,7 @@ def why_not_compared(older: Evaluation | None, newer: Evaluation | None) -> str:
 def _pairs(
     older: Sequence[EvaluatedExample], newer: Sequence[EvaluatedExample], by_own_labels: bool
 ) -> list[tuple[bool, bool]]:
-    """Return two booleans for each common example: is the older version right, is the newer one?"""
+    """Return, for each common example, whether the older and whether the newer version is right."""
     labels = {one.expected for one in older}
     before, after = _by_example(older), _by_example(newer)
     return [

@@ -114,7 +114,7 @@ class TrainRequest:
 
     @property
     def serves_if_better(self) -> bool:
-        """Return whether a new version is served only if the served version is not better."""
+        """Return whether a new version replaces the served version only if it is not worse."""
         return self.param("serve") == "if-better"
 
 
@@ -163,8 +163,9 @@ class Model:
     """The stored versions of the model."""
     last_error: str = ""
     """Error of the last attempt, which `failure` includes if no attempts are left."""
-    # Whether `outOfDomainRate` applies with every intent algorithm. Older models were trained while
-    # it was ignored, so they must keep answering with labels, retrained or not.
+    # Whether `outOfDomainRate` applies with every intent algorithm. For older models of algorithms
+    # other than multilingual-intent-ood, the parameter was ignored, so they must keep answering
+    # with labels, retrained or not.
     heeds_rate: bool = False
     mark: str | None = None
     """Id of the call that requested the run; None for a call without an idempotency key."""

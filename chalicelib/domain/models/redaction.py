@@ -72,8 +72,7 @@ def without_some(document: Any, ids: Collection[int], names: Collection[str]) ->
     if named & set(ids):
         left = [number for number in document.get("ids", ()) if number not in ids]
         kept = document if left else {n: v for n, v in document.items() if _is_figure(n)}
-        # A record of several examples remains for the others; one without any left keeps only its
-        # numbers.
+        # A record stays if some of its examples stay. Without any of them, only its numbers stay.
         document = {**kept, "ids": left} if left else kept
     return {name: without_some(value, ids, names) for name, value in document.items()}
 

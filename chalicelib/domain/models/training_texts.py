@@ -113,7 +113,7 @@ class TrainingTexts:
             label: max(min(count, least), math.floor(count * share))
             for label, count in counts.items()
         }
-        # Sampling by digest depends only on the texts, so that another run draws the same ones.
+        # Sampling by digest depends only on the texts, so that another run draws the same texts.
         digests = [text_digest(text) for text in self.texts]
         kept = []
         for place in sorted(range(len(digests)), key=lambda place: (digests[place], place)):
