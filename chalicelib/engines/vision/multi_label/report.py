@@ -183,7 +183,7 @@ class MultiLabelFolds:
         """
         records = []
         for name, shares, truth in zip(names, self.shares.T, self.truth.T, strict=True):
-            # Most images lack a label, so the coverage is that of the images that have it.
+            # Most images lack the label, so the coverage counts only the images that have it.
             found = target_thresholds(shares, truth, truth)
             records += [{"label": name, **record} for record in found]
         return records

@@ -55,7 +55,7 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
     loss = np.zeros(len(_TEMPERATURES))
     for fold in range(_FOLDS):
         is_out = groups % _FOLDS == fold
-        # A label that only the left-out images show would count as a mistake of the head.
+        # The head does not know labels that only left-out images show, so their crops do not count.
         known = np.isin(labels, labels[~is_out])
         if not is_out.all() and (is_out & known).any():
             head = _discriminants(rows[~is_out], labels[~is_out], count)
@@ -78,7 +78,7 @@ def rescored(scores: Doubles, crops: Doubles) -> Doubles:
         scores: scores of the dense head, 0 to 1, float64, shape (boxes, labels).
         crops: probabilities of the labels for each box's crop, float64, same shape.
     """
-    # The score that there is any object is that of its best label.
+    # The score of the best label is the score that there is any object.
     thing = scores.max(axis=1, keepdims=True)
     dense = np.sqrt(thing * scores) ** (1.0 - CROP_SHARE)
     blended: Doubles = dense * (thing * crops) ** CROP_SHARE

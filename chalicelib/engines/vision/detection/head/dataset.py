@@ -87,7 +87,7 @@ def _span(low: float, high: float, radius: float, cells: int) -> slice:
     middle = (low + high) / 2.0
     first = int(np.ceil(max(middle - radius, low) - 0.5))
     last = int(np.floor(min(middle + radius, high) - 0.5))
-    # A box that is smaller than a cell covers no centre, and must be trained on all the same.
+    # A box smaller than a cell may cover no centre, but must be trained on, too.
     nearest = min(max(int(middle), 0), cells - 1)
     return slice(max(min(first, nearest), 0), min(max(last, nearest), cells - 1) + 1)
 

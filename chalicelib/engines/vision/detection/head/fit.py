@@ -180,12 +180,8 @@ class DenseFit:
     ) -> float:
         """Compute the loss and the gradient of one view; return the loss.
 
-        Args:
-            slot: index of the buffer that receives the gradient.
-            item: the view.
-            targets: cells that must predict objects.
-            positives: number of cells in the whole batch that must predict objects; divisor of the
-                loss.
+        `slot` is the index of the buffer that receives the gradient. `positives` is the number of
+        cells in the whole batch that must predict objects; it divides the loss.
         """
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)

@@ -105,7 +105,8 @@ def first_weights(size: HeadSize, seed: int) -> Singles:
     for part in (weights.fine, weights.middle, weights.coarse):
         part *= math.sqrt(2.0 / sum(size.channels))
     weights.first[...] *= math.sqrt(2.0 / (NEIGHBOURS * size.width))
-    # Half the usual variance: the first layer is added to this one's result.
+    # Half the usual variance, because the output of the first layer is added to the output of this
+    # one.
     weights.second[...] *= math.sqrt(1.0 / (NEIGHBOURS * size.width))
     weights.output[...] *= _OUTPUT_SPREAD
     for bias in (weights.sum_bias, weights.first_bias, weights.second_bias):

@@ -120,7 +120,7 @@ class TileConvolution:
         _transform(self._input.T, self._seen, self._gathered)
         by_values[...] = 0.0
         view = self._view(by_values, _SEEN, 0)
-        # Neighbouring tiles share cells, and an addition must not meet a cell twice.
+        # Neighbouring tiles share cells, so they are added in parts in which no cell occurs twice.
         for rows in (slice(0, TILE), slice(TILE, _SEEN)):
             for columns in (slice(0, TILE), slice(TILE, _SEEN)):
                 view[rows, columns] += self._gathered[rows, columns]

@@ -181,9 +181,9 @@ def _examples_document(image: LabelledPicture) -> dict[str, Any]:
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
     """Return whether the labelled boxes of two images agree.
 
-    Both images must have the same number of boxes, and each box a match in the other image: a box
-    with the same label whose intersection over union with it is at least `least_overlap`. Boxes are
-    compared in fractions of the width and height of their image.
+    Both images must have the same number of boxes, and each box needs a match in the other image: a
+    box with the same label and an intersection over union of at least `least_overlap`. Boxes are
+    compared as fractions of the width and height of their image.
     """
     left_labels, right_labels = truth_of(left.image)[1], truth_of(right.image)[1]
     if len(left_labels) != len(right_labels):

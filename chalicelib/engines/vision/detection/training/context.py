@@ -107,7 +107,7 @@ class DetectionContext:
     def mirrored_maps(self, place: int) -> Maps:
         """Return the feature maps of an image's mirror image, computed as in a prediction."""
         features = self.data.features
-        # The first copy of a picture is its mirror image: see `augmented_view`.
+        # The first copy of an image is its mirror image: see `augmented_view`.
         if features.views(place) > 1:
             return maps_of(features.row(place, 1))
         pixels = self.data.open_picture(place, SIDE).pixels

@@ -58,7 +58,7 @@ class ProposalStage:
             for fold, others in enumerate(trained)
             if place not in others
         }
-        # The last sums are those of images in no fold.
+        # The last sums belong to images that are in no fold.
         self._sums = [ProposalSums.empty(len(context.labels)) for _ in range(len(folds) + 1)]
         self._kept: dict[int, Proposals] = {}
         self._heads: dict[int | None, tuple[ProposalHead, float]] = {}

@@ -48,7 +48,7 @@ class DetectionTraining:
             TrainingFailed: these images cannot be trained on.
         """
         self._context = context = make_context(data, options, backbones)
-        # The first record is that of the proposals, unless the caller chose the epochs.
+        # Unless the caller chose the epochs, the first record measures the proposals.
         first = 2 if context.has_proposal_record else 1
         self._dense = DenseStage(
             context,

@@ -54,8 +54,8 @@ _GOOD_OF_FEW = 0.6
 _MANY_BOXES = 40
 # Boxes of the median label below which a dense head learns nothing useful.
 _FEWEST_BOXES = 8
-# Maximum by which the first fold's dense head may be worse, because the final head is trained for
-# longer.
+# Maximum by which the mean AP of the first fold's dense head may be below that of proposals. It is
+# above 0, because the final head is trained for longer.
 _BEHIND = 0.1
 
 
@@ -63,8 +63,9 @@ class Trials:
     """The trials of detection methods on the folds of a training, with their results.
 
     The methods are tried in this order: proposals alone; the dense head alone; the dense head on
-    each image and its mirror image; proposals and the dense head together. Last, the best of these
-    is followed by a second look, which crops the detected boxes and classifies them again.
+    each image and its mirror image; proposals and the dense head together; and last, the dense head
+    followed by a second look, which crops the detected boxes and classifies them again. The second
+    look also uses the mirror image if that is likely to help.
     """
 
     def __init__(self, context: DetectionContext, dense: DenseStage) -> None:
@@ -169,7 +170,7 @@ class Trials:
         return self.dense_gain is not None and self.dense_gain.is_large
 
     def _may_gain(self) -> bool:
-        """Return whether it is worth trying a dense head, according to the results so far."""
+        """Return whether a dense head may be worth trying, according to the results so far."""
         if self._context.options.has_named_epochs or not self.proposals.has_heads:
             return True
         if not all(trial.is_done for trial in self._proposed):

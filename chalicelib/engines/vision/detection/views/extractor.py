@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 BACKBONES = (LITE2, NANODET)
 _TAPS = ("tap8", "tap16", "tap32")
 _PANS = ("pan52", "pan26", "pan13")
-# Factors that give each map a mean square near 1 on photographs. Without them, the values of the
-# maps differ by a factor of 80. One learning rate is then good for all, and float16 is enough.
+# Factors that give each map a mean square near 1 on photographs, so that one learning rate is good
+# for all maps, and float16 is enough. Without the factors, the maps differ by a factor of 80.
 _TAP_SCALES = (0.125, 0.16, 0.4)
 _PAN_SCALES = (11.0, 6.2, 4.8)
 _LARGEST = 60_000.0
