@@ -24,7 +24,8 @@ MOST_ADVICE = 3
 _LEAST_GAIN = 0.002
 # A label is short of examples if it has fewer than this.
 _FEW_EXAMPLES = 20
-# The gain of more examples is estimated from labels with at least this many times as many.
+# The gain of more examples is estimated from labels with at least this many times the label's
+# examples.
 _MORE = 2
 _SHOWN_LABELS = 3
 # Accuracy that five examples per label gain over names alone; bench/text_names.py on BANKING77.
@@ -104,7 +105,7 @@ def with_shift(
         rate: fraction of in-domain texts that the model should reject.
     """
     others = [one for one in advice if one["code"] != USER_WORDING]
-    # Within the interval, the wording of users may be that of the examples.
+    # Unless the whole interval is above the rate, users may word their texts like the examples.
     if before.low <= rate:
         return others
     message = (
@@ -139,7 +140,7 @@ def _merges(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, 
 
 
 def _short_labels(labels: LabelQuality) -> list[dict[str, Any]]:
-    """Return the advice for labels with few examples, with the gain expected from adding more."""
+    """Return the advice to add examples to labels that have few, with the expected gain."""
     gains = np.zeros(len(labels.counts))
     for label in np.flatnonzero((labels.counts > 0) & (labels.counts < _FEW_EXAMPLES)):
         is_larger = labels.counts >= _MORE * labels.counts[label]

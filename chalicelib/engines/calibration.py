@@ -47,7 +47,8 @@ def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> floa
         low, high = (low, inverse) if slope > 0 else (inverse, high)
         guess = inverse - slope / curvature if curvature > 0 else low
         if not low < guess < high:
-            # A step that leaves the bracket is replaced by its geometric middle.
+            # A step that leaves the bracket is replaced by the geometric mean of the bracket's
+            # ends.
             guess = (low * high) ** 0.5
         if abs(guess - inverse) < _PRECISION * inverse:
             break

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MAX_LISTED = 100
 # Labels with fewer examples are not examined, because most of their good examples would be listed.
 LEAST_EXAMPLES = 5
-# A pair of labels is listed if the probability of as many errors by chance is below this value.
+# A pair of labels is listed if the probability that chance causes as many confusions is below this
+# value.
 _RARELY = 0.01
 _FEW, _SOME = 15, 35
 _CHUNK_ROWS = 4_096
@@ -41,7 +42,8 @@ class LabelNames(NamedTuple):
 
     names: Sequence[str]
     ids: Sequence[int]
-    """Id of each label, by index. Labels that only a global dataset has are last and have none."""
+    """Id of each label, by index. Labels that only a global dataset has come last and have no
+    id."""
 
     def id_of(self, label: int) -> int:
         """Return the id of a label; 0 if the label has no id."""
@@ -86,9 +88,10 @@ def likely_label_errors(
     """Return examples whose labels are probably wrong, the most suspicious first.
 
     Confident learning: the threshold of a label is its mean probability over the examples with
-    this label. An example is assigned to the most probable label that reaches its threshold. If n
-    examples are assigned to another label than the given one, the n examples with the lowest
-    probability of the given label are returned.
+    this label. An example counts as an error if the most probable label that reaches its threshold
+    is not the given label. With n errors, at most n examples are returned: those with the lowest
+    probability of the given label, among the examples for which another label is more probable.
+    Labels with fewer than LEAST_EXAMPLES examples are not examined.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).
@@ -116,11 +119,8 @@ def _answers_and_errors(
 ) -> tuple[Ints, int]:
     """Return the most probable label of every example, and the estimated number of label errors.
 
-    Args:
-        probabilities: out of fold, float, shape (examples, labels).
-        truth: label indexes as given, int, shape (examples,).
-        thresholds: mean probability of every label for its own examples, float, shape (labels,).
-        is_counted: whether each label is examined, bool, shape (labels,).
+    `thresholds` has each label's mean probability over its own examples. `is_counted` marks the
+    labels that are examined.
     """
     answers, off_diagonal = np.empty(len(truth), np.int64), 0
     # A chunk at a time, so that no copy of all probabilities is made.

@@ -52,7 +52,7 @@ class TextTrainingSet:
 
     @property
     def words(self) -> Sequence[bytes]:
-        """The `word_digests`; if there are none, the `digests`."""
+        """Return the `word_digests`, or the `digests` if there are none."""
         return self.word_digests or self.digests
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 TARGETS = (0.90, 0.95, 0.99)
 # Minimum number of predictions above a threshold for a reliable estimate.
 FEWEST_ANSWERS = 20
-# With few predictions, the precision above a threshold may be high only by chance. So calibrated
-# probabilities count too: like this many further predictions with their mean as precision.
-# Between 50 and 400, all values were equally good on 43 draws of BANKING77, CLINC150 and SIB-200.
+# With few predictions, the precision above a threshold may be high only by chance. So the
+# calibrated probabilities count, too: like this many more predictions, with the mean probability as
+# precision. Between 50 and 400, all values were equally good on 43 draws of BANKING77, CLINC150 and
+# SIB-200.
 _STATED_ANSWERS = 100
 _STEPS = 1e6
 # A precision that equals the target may be computed as slightly lower.
@@ -29,20 +30,18 @@ def target_thresholds(
 ) -> list[dict[str, Any]]:
     """Return a record for each target precision, from out-of-fold predictions.
 
+    A record has the lowest threshold at which these predictions reach the target, and predictions
+    for other inputs are expected to reach it; None if there is no such threshold. It also has the
+    coverage: the fraction of predictions at or above the threshold, with its 95 % interval.
+
     Args:
         probabilities: probability of each prediction, float, shape (predictions,); -1 for rejected
             ones.
         is_right: whether the prediction is correct, bool, shape (predictions,).
         counted: the predictions among which the coverage is measured, bool, shape (predictions,);
             None: all.
-        gain: what a served model adds to the log-odds of its predictions, because it is trained on
-            more examples than the models of these predictions.
-
-    Returns:
-        For each target, the lowest threshold at which these predictions reach the target, and at
-        which predictions for other inputs are expected to reach it. Also the fraction of the
-        counted predictions at or above this threshold with its 95 % interval. The threshold is None
-        if none reaches the target.
+        gain: number that a served model adds to the log-odds of its predictions, because it is
+            trained on more examples than the models of these predictions.
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
     counted = np.ones(len(rounded), bool) if counted is None else counted

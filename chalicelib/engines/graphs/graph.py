@@ -166,7 +166,8 @@ class JoinedGraph:
             pieces = renamed_tensor(source.constants[constant], renamed(constant))
             self._constants.setdefault(renamed(constant), pieces)
         made = {output for node in kept for output in node.outputs}
-        # ONNX Runtime chooses kernels by these shapes, and other ones round differently.
+        # ONNX Runtime chooses kernels by these shapes. Without them, other kernels would round
+        # differently.
         for value in sorted(made & source.values.keys()):
             self._values.append(renamed_value(source.values[value], renamed(value), own))
         return [renamed(output) for output in outputs]

@@ -98,8 +98,8 @@ def write_multi_label_graph(parts: Artifact, folder: Callable[[str], Path]) -> J
 def _looks(header: Mapping[str, Any]) -> Sequence[tuple[float, int]]:
     """Return the parts of an image that the model uses.
 
-    Each is a pair: the side of the part as a fraction of the image's side, and the side in pixels
-    to which the part is scaled.
+    Each part has two numbers: its side as a fraction of the image's side, and the side in pixels
+    to which it is scaled.
     """
     seen = header["preprocessing"].get("looks")
     # Models of the first version saw only the whole image.

@@ -33,7 +33,7 @@ class Field(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Content of the field as a string."""
+        """Return the content of the field as a string."""
         return str(self.content, "utf-8")
 
 

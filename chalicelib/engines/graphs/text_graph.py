@@ -165,7 +165,10 @@ class TextHead:
         return graph.add("Add", alone, graph.add("Mul", bonus, weight))
 
     def _likely_only(self, nearness: str, alone: str) -> str:
-        """Add nodes that set a label's cosine to ABSENT if its logit in `alone` is low."""
+        """Add nodes that set cosines to ABSENT, except for the most likely labels.
+
+        The most likely labels are those with the highest logits in `alone`.
+        """
         graph = self._graph
         best = graph.largest(alone, COMPARED_LABELS, axis=1)
         least = graph.add("ReduceMin", best, graph.integers(1))
@@ -200,7 +203,7 @@ class TextHead:
         return graph.add("Clip", signals, *bounds)
 
     def _support(self, scale: DomainScale, alone: str, logits: str) -> str:
-        """Add nodes that compute the support of the answer: float64, shape (1, 1)."""
+        """Add nodes that compute the support of the predicted label: float64, shape (1, 1)."""
         graph, axis = self._graph, self._graph.integers(1)
         heat = graph.constant(scale.heat, "float64")
         alone, logits = graph.add("Mul", alone, heat), graph.add("Mul", logits, heat)

@@ -25,7 +25,7 @@ MAX_HEAD_BYTES = 200 * 1024 * 1024
 _MAX_ARRAYS = 100
 _MAX_HEADER_BYTES = 4 * 1024 * 1024
 _MAX_DIMENSIONS = 4
-# Size of the record at the end of a zip archive, which gives the size of the directory.
+# The record at the end of a zip archive, which contains the size of the directory.
 _END = struct.Struct("<4s4H2LH")
 _ZIP64_LOCATOR_BYTES = 20
 _MAX_DIRECTORY_BYTES = 400 * _MAX_ARRAYS

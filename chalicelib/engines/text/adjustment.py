@@ -41,8 +41,8 @@ _PRIOR_TEXTS = 1.0
 # but most out-of-domain texts of users are such questions. Chosen on six draws of BANKING77 and
 # CLINC150 with withheld labels and clusters.
 _LINE_FACTOR = 3.0
-# A served model rejects this fraction of the texts that the samples predict, because the samples
-# were scored by models of fewer texts. Measured on the same draws.
+# The samples were scored by models of fewer texts, so they predict too many rejections. A served
+# model rejects only this fraction of the predicted texts. Measured on the same draws.
 _FALL = 0.6
 _IN_DOMAIN = np.array([True, True, False, False])
 
@@ -132,7 +132,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
     Args:
         tempered: logits divided by the temperature, float32, shape (texts, labels).
         truth: label index of each text.
-        counted: label frequencies are counted in the first `counted` texts.
+        counted: number of texts, from the first, whose labels show the frequencies.
 
     Returns:
         A factor for the temperature, and an offset for the logits of each label.
@@ -150,7 +150,8 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
     factor = best_factor(np.zeros(logits.shape[1]))
     if not counted:
         return factor, np.zeros(logits.shape[1])
-    # Feedback has the texts that were misclassified, so it says nothing about frequencies.
+    # Only these texts are a random sample. Feedback has the misclassified texts, so it does not
+    # show frequencies.
     expected = softmax(logits[:counted] / factor).mean(axis=0)
     counts = np.bincount(truth[:counted], minlength=len(expected))
     frequencies = (counts + _FREQUENCY_TEXTS * expected) / (counted + _FREQUENCY_TEXTS)
@@ -161,10 +162,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
 def _fit_trust(certainty: Singles, is_inside: Bools, is_outside: Bools) -> float:
     """Fit an offset to be added to the log-odds that a text is in the domain.
 
-    Args:
-        certainty: the model's probability that each text is in the domain.
-        is_inside: which texts are known to be in the domain.
-        is_outside: which texts are known to be out of the domain.
+    `certainty` is the model's probability that each text is in the domain.
     """
     shares = np.clip(certainty.astype(np.float64), _SMALLEST, 1.0 - _SMALLEST)
     odds = exact_log(shares) - exact_log(1.0 - shares)
@@ -184,7 +182,7 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
     if rejector is not None:
         scale = rejector.scale
         weights = (*scale.trust[:-1], scale.trust[-1] + trust)
-        # The first signal stays as it is.
+        # The support, which is the first signal, does not change with the temperature.
         scale = replace(scale, heat=scale.heat * factor, trust=weights)
         rejector = replace(rejector, scale=scale)
     biases = (parameters.biases + temperature * shift).astype(np.float32)
@@ -255,10 +253,8 @@ def _threshold(samples: Doubles, weights: Doubles, rate: float) -> float:
 def _rejected(is_below: Bools, in_domain: Doubles, is_known: Bools) -> Interval:
     """Return the fraction of in-domain texts below a threshold, with its 95 % interval.
 
-    Args:
-        is_below: which texts are rejected, bool, shape (texts,).
-        in_domain: probability that each text is in the domain, float64, shape (texts,).
-        is_known: which texts were sent with a label, bool, shape (texts,).
+    `in_domain` is the probability that each text is in the domain. `is_known` marks the texts
+    that were sent with a label.
     """
     # The samples were scored by models of fewer texts (see `_FALL`), so the mixture also counts too
     # many texts with low scores as in-domain.

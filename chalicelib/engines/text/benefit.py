@@ -53,7 +53,8 @@ class Benefit:
     worth: float
     """Relative decrease of the log-loss that is enough to use the additional encoders."""
     needs_proof: bool
-    """Whether a tenth fewer wrong answers are also required, and a significant gain or decrease."""
+    """Whether the additional encoders must also have a tenth fewer wrong answers, and a significant
+    gain or decrease."""
 
     @property
     def is_worth_it(self) -> bool:
@@ -111,7 +112,8 @@ def measure_benefit(
         TrainingFailed: these texts cannot be trained on.
     """
     old, new = (_out_of_fold(_with_encoders(sample, names)) for names in (before, after))
-    # With different encoders, different texts are near-duplicates, so other texts are held out.
+    # Near-duplicates depend on the encoders, so the held-out texts may differ. Paired differences
+    # use only texts that are held out both times.
     _, places, others = np.intersect1d(old.examples, new.examples, return_indices=True)
     right = old.right[places], new.right[others]
     return Benefit(

@@ -119,7 +119,7 @@ class TrainedText:
 
     @property
     def is_finite(self) -> bool:
-        """Return whether the weights and scales are small enough to give finite numbers."""
+        """Return whether weights and offsets are still finite after the division by the scales."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     def read(self, texts: Sequence[str], encode: Callable[[Sequence[str]], Blocks]) -> Blocks:

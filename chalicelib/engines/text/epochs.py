@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.head.rejector import Rejection
     from chalicelib.engines.text.plan import FitPlan
 
-# Iterations per record of the learning curve, since single ones give nearly equal metrics.
+# Iterations per record of the learning curve, because single iterations give nearly equal metrics.
 ITERATIONS_OF_EPOCH = 3
 # Relative decrease of the loss below which a fit ends.
 TOLERANCE = 5e-4

@@ -36,8 +36,8 @@ _FEWEST_LABELS = 4
 # Maximum fraction of the rejected texts of withheld labels that the margin may accept. Chosen on 24
 # draws of CLINC150 and BANKING77 with words dropped, misspelt and added.
 _MOST_LOST = 0.2
-# Number of texts of a label from which its clusters show how its wording varies; with only a text
-# in each cluster there is no margin.
+# Average number of texts of a label for the full margin: with as many, clusters show how the
+# wording varies. With one text in each cluster, there is no margin.
 _TELLING_TEXTS = 20
 # Number of sample texts of each kind.
 _SAMPLES = 200
@@ -104,11 +104,7 @@ def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRe
 
 
 def _spread(signals: Doubles) -> Doubles:
-    """Return the signals of 200 texts, evenly spaced by rank of domain score, float64, (200, 3).
-
-    Args:
-        signals: scaled signals, float64, shape (n, 3).
-    """
+    """Return the signals of 200 texts, evenly spaced by rank of domain score, float64, (200, 3)."""
     order = np.argsort(scores(signals), kind="stable")
     middles = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
     return signals[order[(middles * len(order)).astype(np.int64)]]
@@ -126,15 +122,15 @@ def _for_users(
     rates: tuple[float, float],
     rows: Bools,
 ) -> Rejector:
-    """Lower a rejector's threshold, and fit its domain probability to new wordings of users too.
+    """Lower a rejector's threshold, and fit its domain probability to texts in new wordings, too.
 
     Args:
         rejector: the rejector.
         found: signals of withheld texts, by heads trained without these and similar texts.
         reference: two arrays of scaled signals, float64: of the examples, out of fold, shape
             (texts, 3); and of the background texts, shape (m, 3).
-        rates: two fractions: how many in-domain texts may be rejected; and, of the texts of
-            withheld labels that the rejector rejects now, how many may be accepted afterwards.
+        rates: two fractions: of the in-domain texts, how many may be rejected; and of the rejected
+            texts of withheld labels, how many may be accepted afterwards.
         rows: which of the withheld texts to use, bool.
     """
     is_known = rows & ~found.is_foreign
@@ -209,11 +205,7 @@ def _clusters(plan: FitPlan) -> Ints:
 
 
 def _cluster(units: Doubles) -> Ints:
-    """Group directions around centres that are far apart; return cluster numbers, (n,).
-
-    Args:
-        units: directions, float64, shape (n, dims).
-    """
+    """Group directions around centres that are far apart; return cluster numbers, (n,)."""
     chosen = [int(np.argmin(units @ np.add.reduce(units, axis=0)))]
     while len(chosen) < min(_CLUSTERS, len(units)):
         chosen.append(int(np.argmin((units @ units[chosen].T).max(axis=1))))

@@ -34,10 +34,11 @@ _SHORT_WORDS = 90
 _MOST_SPELLED = 50_000
 # Maximum and minimum number of texts for a comparison.
 MOST_COMPARED, FEWEST_COMPARED = 4_000, 200
-# Number of texts of each label in a comparison, if it has as many.
+# Minimum number of texts of each label in a comparison. A label with fewer texts keeps all.
 SAMPLE_OF_LABEL = 5
-# Maximum embedding time of a comparison: as a fraction of the time for embedding and fit, and in
-# seconds for small sets. Third, the number of texts below which a set is small.
+# Maximum embedding time of a comparison: a fraction of the time for embedding and fit, and for
+# small sets also a number of seconds. The third value is the number of texts below which a set is
+# small.
 _COMPARED_PART, _SMALL_SECONDS, _SMALL_SET = 0.2, 1.2, 1_000
 
 
@@ -138,7 +139,7 @@ def required_decrease(step: Profile, base: Profile) -> float:
 
 
 def needs_proof(base: Profile) -> bool:
-    """Return whether encoders added to `base` must save errors on the sample, not only log-loss."""
+    """Return whether encoders added to `base` must reduce wrong answers, not only the log-loss."""
     # In other languages, e5 gains on nearly all datasets, which samples of 200 texts often hide.
     # all-MiniLM does not: it lowered the log-loss on half of 27 draws, and the accuracy too.
     return "bge" in base.encoders
@@ -195,7 +196,7 @@ def climb(
             said.append(f"{name} is {found.reason}")
         chosen = step if is_taken else chosen
     spelled = replace(chosen, encoders=(*chosen.encoders, WORDS))
-    # The vectors of spelling cost little, but the fits do.
+    # The vectors of spelling are cheap, but the fits are not.
     count = min(MOST_COMPARED, max(FEWEST_COMPARED, len(texts) // 2), len(texts))
     if len(texts) > _MOST_SPELLED:
         said.append(f"{WORDS} (spelling) is not tried: the texts are too many for it")
@@ -213,7 +214,7 @@ def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list
 
 
 def _gains_untested(base: Profile) -> bool:
-    """Return whether to use further encoders even if too few texts exist to measure their gain."""
+    """Return whether to use more encoders even with too few texts to measure their gain."""
     # For names in other languages, e5 and use together are correct for one in ten more texts than
     # use alone. In English, bge alone is as good as with minilm on five texts a label.
     return base.encoders != ("bge",)

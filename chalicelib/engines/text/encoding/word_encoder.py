@@ -25,7 +25,7 @@ _DIMENSIONS = 1_024
 _PART_LENGTHS = 3, 4, 5
 # A word has several parts, so each counts less than the word.
 _PART_WEIGHT = 0.4
-# Any change of the vectors needs another number, which makes stored vectors and models distinct.
+# Must change whenever the vectors change, because it identifies stored vectors and models.
 _VERSION = "words 1"
 
 

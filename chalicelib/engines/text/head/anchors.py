@@ -21,8 +21,8 @@ MOST_ANCHORS = 5_000
 # Anchors are multiples of 1/512. Components of most vectors are below a quarter, so that 127 of
 # these steps are enough and artifacts can store one byte per number.
 ANCHOR_STEPS = 512.0
-# Two bytes per number are stored if one byte would reduce a text's cosine to itself by more than
-# this. It would for the spelling features of a single word.
+# Anchors have two bytes per number if one byte would reduce the cosine of a text to itself by more
+# than this, as with the spelling features of a single word.
 _MOST_LOST = 0.05
 ANCHOR_TYPES = np.int8, np.int16
 

@@ -37,7 +37,7 @@ class Domain:
     direction: Floats
     """Normal vector of the boundary, towards the training texts, float, shape (dims,)."""
     offset: float
-    """Number to add to the product of a text's unit vector from the centre with `direction`."""
+    """Number to add to the product of `direction` and the unit vector from the centre to a text."""
 
     def evidence(self, features: Floats) -> Doubles:
         """Return the cosine to the nearest training text, and the distance from the boundary.

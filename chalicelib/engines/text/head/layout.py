@@ -64,7 +64,7 @@ class Layout:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def hold_out(self, fold: int, background: BackgroundFolds | None = None) -> HeldOutFold:
-        """Hold out a fold: return its examples, and the rows that its head trains on."""
+        """Hold out a fold: return the examples of the fold, and the rows to train a head on."""
         held = self.batches(lambda part: part.fold == fold)
         examples = self.examples(lambda part: part.fold == fold)
         trained = self.examples(lambda part: part.fold == fold and not part.is_held)
@@ -113,10 +113,8 @@ class HeldOutFolds:
     is_trained: Bools
     """Which examples of the folds are in the training part of the split, bool, shape (n,)."""
     may_choose: Bools
-    """Whether each example of the folds may be used to choose settings, bool, shape (n,).
-
-    True for those of the training part. If there are none, true for all.
-    """
+    """Whether each example of the folds may be used to choose settings, bool, shape (n,). True for
+    examples of the training part, or for all examples if none is in the training part."""
 
 
 def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:

@@ -108,7 +108,7 @@ class WeightedScores(NamedTuple):
 def weigh_nearest_texts(
     folds: HeldOutFolds, scores: Sequence[FoldScores], labels: int
 ) -> WeightedScores | None:
-    """Choose how much the cosine to the nearest texts counts: the lowest out-of-fold loss decides.
+    """Choose the weight of the cosine to the nearest texts, by the out-of-fold loss.
 
     Args:
         folds: the held-out folds.

@@ -59,7 +59,7 @@ class Rejector:
 
         Args:
             alone: logits of the head divided by the temperature, float32, shape (texts, labels).
-            logits: these logits with the nearest texts added, same shape.
+            logits: the same logits plus the weighted cosines to the nearest texts, same shape.
             features: scaled features, float, shape (texts, dims).
         """
         evidence = self.domain.evidence(features)
@@ -204,7 +204,7 @@ def _fit_rejector(
     held, background = evidence.held[rows], chosen.background_logits
     logits = chosen.logits[rows]
     answers = logits.argmax(axis=1)
-    # Nearness is a separate signal, so the first one has the logit without the nearest texts.
+    # Nearness is a separate signal, so the logit in the support is without the nearest texts.
     support = answer_support(chosen.head_logits[rows], logits, temperature)
     scale = fit_scale(support, held, answers, background.shape[1])
     other_support = answer_support(chosen.background_head_logits, background, temperature)

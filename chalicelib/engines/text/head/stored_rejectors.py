@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 PREFIX = "rejector"
 # Kinds of texts whose signals are stored.
 KINDS = 4
-# Arrays of float32. The name of `signals` differs from that of an earlier format, quantiles of
-# scores, which is ignored.
+# Arrays of float32. An earlier format stored quantiles of scores, which are ignored, so the array
+# `signals` has another name.
 _FLOATS = ("centre", "direction", "usual", "signals")
 
 

@@ -48,8 +48,8 @@ _SCALE_OF_TWO_NAMES = 0.5
 _POWER_OF_ENCODERS = 0.25
 # Reduces overconfidence: prototypes that were moved towards unlabelled texts fit these too well.
 _SCALE_OF_UNLABELLED = 0.9
-# Minimum number of held-out examples for fitting a temperature, and minimum per label. If one of
-# two examples is held out, the label's name decides, unlike in the finished model.
+# Minimum number of held-out examples for fitting a temperature: in total, and per label. If one of
+# two examples is held out, the name of the label decides, unlike in the finished model.
 _ENOUGH_FOR_TEMPERATURE, _ENOUGH_OF_LABEL = 200, 3
 
 

@@ -27,8 +27,8 @@ UNLABELLED_EXAMPLES = 2.0
 # Number of steps; more would change less than one prediction in a hundred.
 _STEPS = 5
 _LEAST_LENGTH = 0.05
-# Variance of the means around names, relative to names of their length: a middle value of the
-# training texts of BANKING77, CLINC150 and SIB-200.
+# Typical variance of the means of labels around their names, divided by the variance of the names
+# at the same length. A middle value of the training texts of BANKING77, CLINC150 and SIB-200.
 _TYPICAL_GAP = 0.7
 _SMALLEST = 1e-9
 
@@ -82,7 +82,7 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
     np.add.at(means, labels, features)
     means[has_any] /= counts[has_any, None]
     rests = features - means[labels]
-    # What all texts share is removed: they differ from names, because they are longer.
+    # Centred, because all texts differ from names in the same way: they are longer.
     means, names = _centred(means[has_any]), _centred(names[has_any])
     # Means of varied texts are shorter than names in the same direction.
     norm = max(_squares(names), _SMALLEST)
@@ -102,11 +102,10 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 
 
 def _examples_worth(length: float, within: float, between: float) -> float:
-    """Return how many examples a name is worth, clipped to limits.
+    """Return how many examples a name is worth, clipped to limits: length * within / between.
 
-    The number is `length` times `within` divided by `between`. `length` compares the mean vectors
-    of labels with the vectors of their names. `within` is the variance of the examples of one
-    label. `between` is the variance of the mean vectors around the vectors of the names.
+    `length` is the length of the labels' mean vectors relative to their names. `within` is the
+    variance of the examples of one label. `between` is the variance of the means around the names.
     """
     found = length * max(within, _SMALLEST) / max(between, _SMALLEST)
     return min(max(found, _LEAST_EXAMPLES), _MOST_EXAMPLES)

@@ -59,7 +59,8 @@ def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
     order = np.argsort(given.labels, kind="stable")
     firsts = np.searchsorted(given.labels[order], given.labels[order])
     folds = np.empty(len(order), np.int64)
-    # Each label loses about as many examples in a fold, so that none is at a disadvantage.
+    # The examples of each label are distributed evenly over the folds, so that no label is at a
+    # disadvantage.
     folds[order] = (np.arange(len(order)) - firsts) % _FOLDS
     products = np.empty((len(given.labels), len(given.names)))
     for fold in np.unique(folds):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # Longer texts are cut in the report; the id leads to the whole text.
 MAX_CHARACTERS = 200
-# Minimum number of examples per label, and the fraction of the list that is then correct. Measured
-# by bench/text_data_report.py.
+# Minimum number of examples per label, and the fraction of listed examples that are then real
+# errors. Measured by bench/text_data_report.py.
 _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
