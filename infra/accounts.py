@@ -83,7 +83,6 @@ def ensure_account(
     email: str,
     key_file: Path,
     plan: str = DEFAULT_PLAN,
-    source: str = DEFAULT_SOURCE,
 ) -> Account:
     """Ensure that an account exists, and that a file has its private key; safe to call repeatedly.
 
@@ -99,11 +98,11 @@ def ensure_account(
     if not key_file.exists() or not key_file.stat().st_size:
         key_file.unlink(missing_ok=True)  # an empty one is left of a start that was cut short
         if account is None:
-            return create_account(settings, email, key_file, plan, source)
+            return create_account(settings, email, key_file, plan)
         return _reset_key(settings, email, key_file)
     public_pem = _public_pem(key_file)
     if account is None:
-        return service.create(email, plan, source, public_pem).account
+        return service.create(email, plan, public_pem=public_pem).account
     is_current = account.keys and account.keys[-1].public_pem == public_pem
     if account.status == ACTIVE and is_current:
         return account

@@ -82,9 +82,9 @@ def ring_points(centre: Point, radius: float, count: int, turn: float) -> list[P
     return [(x + radius * math.sin(a), y - radius * math.cos(a)) for a in angles]
 
 
-def ellipse_points(centre: Point, radii: Point, turn: float, count: int = 48) -> list[Point]:
-    """Return points on an ellipse."""
-    angles = [2 * math.pi * place / count for place in range(count)]
+def ellipse_points(centre: Point, radii: Point, turn: float) -> list[Point]:
+    """Return 48 points on an ellipse."""
+    angles = [2 * math.pi * place / 48 for place in range(48)]
     flat = [(radii[0] * math.cos(a), radii[1] * math.sin(a)) for a in angles]
     return [rotated(point, centre, turn) for point in flat]
 
