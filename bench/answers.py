@@ -5,8 +5,8 @@ Run it against each version, started with an empty state, and compare the two fi
     python -m bench.answers record URL KEY_FILE answers.json
     python -m bench.answers compare before.json after.json
 
-It uses HTTP alone, so it also records versions that are older than itself. Random ids, dates and
-URLs are replaced by counters; everything else, sha256 of artifacts included, must be equal.
+It uses only HTTP, so it can also record versions that are older than this module. Random ids, dates
+and URLs are replaced by counters; everything else, sha256 of artifacts included, must be equal.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Recorder:
             answer = self._client.request(method, path, headers=headers, **options)
             if answer.status_code not in (429, 503) or "rate" not in answer.text:
                 break
-            # A refusal because of the rate of calls is repeated, because rates are not compared.
+            # A call that is refused for its rate is retried, because rates are not compared.
             time.sleep(1)
         kind = answer.headers.get("content-type", "")
         body = answer.json() if "json" in kind and answer.content else answer.text
@@ -122,7 +122,7 @@ class Recorder:
 
 
 def shape(kind: str, color: str, number: int) -> Image.Image:
-    """Draw an image of 96 x 96 pixels with one shape; the number decides its place."""
+    """Draw an image of 96 x 96 pixels with one shape, whose position depends on `number`."""
     image = Image.new("RGB", (96, 96), (200 - number % 7 * 9, 210, 190 + number % 5 * 8))
     left, top, side = 4 + number * 7 % 40, 5 + number * 11 % 38, 30 + number % 6 * 3
     draw = ImageDraw.Draw(image)

@@ -72,7 +72,7 @@ def model_of(client: Client, asked: argparse.Namespace) -> str:
 
 
 def lines_of(texts: Iterable[str]) -> bytes:
-    """Write texts as a file for a batch."""
+    """Return the file of a batch, with a JSON line for each text."""
     return b"".join(json.dumps({"text": text}).encode() + b"\n" for text in texts)
 
 
@@ -88,7 +88,7 @@ def begin(client: Client, model: str, content: bytes, call: str = "batches", **m
 
 
 def _sent_before(client: Client, name: str, content: bytes) -> str:
-    """Upload a file by a separate form, as large files need; return its path."""
+    """Upload a file by a presigned form, as large files require; return the file's path."""
     issued = client.json("POST", "/v2/uploads", {"name": name}).ok
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / name
@@ -200,7 +200,7 @@ def _left(client: Client) -> int:
 
 
 def _own(stack: LocalStack) -> list[tuple[str, int]]:
-    """Return the processes of a stack, except its emulator, with their names."""
+    """Return name and process id of each process of a stack, except its emulator."""
     return [(name, pid) for name, pid in stack.processes.items() if name != "aws"]
 
 
@@ -248,7 +248,7 @@ def _calling(client: Client, model: str, texts: Sequence[str]) -> float:
 
 
 def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any) -> float:
-    """Predict at least a hundred texts one by one; return the 99th percentile of their times."""
+    """Predict 100 to 400 texts in turn; return the 99th percentile of their times in seconds."""
     taken: list[float] = []
     for text in texts[:400]:
         begun = time.perf_counter()
@@ -261,12 +261,11 @@ def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any) -> floa
 
 
 def _text(number: int) -> str:
-    """Return the text of one line of the file, by the line's number."""
     return f"{'abcdefgh'[number % 8] * 40} {number}"
 
 
 def _wrong(client: Client, model: str, record: dict[str, Any], count: int) -> int:
-    """Count lines of the result that are misplaced, unlabelled, or unlike a single call."""
+    """Count result lines that are out of order, have no label, or differ from a single call."""
     wrong, seen, step = 0, 0, max(1, count // COMPARED)
     with opened(record["resultUrl"]) as answer:
         for line in answer:

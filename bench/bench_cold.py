@@ -1,10 +1,10 @@
 """Cold starts of the packaged functions: fresh processes of this Python, with the zip alone.
 
-Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. Builds nothing; starts
-a local stack for tables and bucket, trains models there, and makes one prediction with them in each
-fresh process: with model files on its disk, and with an empty disk and a bucket of 100 MB/s. Then
-compares what a call for a record costs in the function of all routes and in that of the records.
-The best and the median of all runs are printed; the bars are for the median.
+Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. Builds nothing. Starts
+a local stack for tables and bucket, and trains models there. Each fresh process makes one
+prediction: with model files on its disk, or with an empty disk and a bucket of 100 MB/s. Then
+compares the cost of reading a record in two functions: the one that answers all routes, and the one
+for records. The best and the median of all runs are printed; the bars are for the median.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ RATE = 100e6
 EMPTY_SECONDS = {"bge": 2.0, "bge,mpnet": 2.8}
 """Longest time from the start to the first answer on an empty disk, by the parts that are loaded.
 
-A model of the fast profile needs the first entry, one of the accurate profile both parts.
+The first entry is for models of the fast profile, the second for those of the accurate profile.
 """
 AFTER_SECONDS = 0.4
 """Longest time of the first answer after everything is loaded, in seconds."""
@@ -144,7 +144,7 @@ class Package:
         return json.loads(done.stdout.splitlines()[-1])
 
     def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
-        """Return the mean time of a warm call, on as much of a processor as the memory gives."""
+        """Return the mean seconds of a warm call; the memory sets the share of a processor."""
         asked = json.dumps({"module": module, "calls": CALLS, "event": event})
         with subprocess.Popen(
             self._command(_RECORD),
@@ -297,7 +297,7 @@ def _add_starts(
 def add_prices(
     report: Report, package: Package, stack: Stack, runs: int, former: Package | None = None
 ) -> None:
-    """Report the function's cost of a call for a record, formerly and now.
+    """Compare the cost of reading a record in two functions: for all routes, and for records.
 
     The bar is on the function's part of the cost, seconds times memory, because the gateway charges
     the same for every request.

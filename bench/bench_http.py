@@ -57,7 +57,7 @@ HEALTH_PAUSE = 0.05
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the value that a given fraction of all values does not exceed."""
+    """Return a quantile of values; `share` is between 0 and 1."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
 
@@ -115,10 +115,9 @@ def bench_latency(bench: Bench) -> None:
 
 
 def answer_times(bench: Bench, model_id: str) -> list[float]:
-    """Return the time of each prediction in milliseconds, after some to warm up."""
+    """Return the time of each prediction in milliseconds, after a few predictions to warm up."""
 
     def ask(number: int) -> None:
-        """Make one prediction."""
         assert bench.caller.predict(model_id, f"{QUESTION} {number}").status == 200
 
     for number in range(WARM_UP):
@@ -135,7 +134,6 @@ def engine_share(bench: Bench) -> float:
     )
 
     def ask_once(number: int) -> None:
-        """Make one prediction."""
         ask(service, model, f"{QUESTION} {number}")
 
     for number in range(WARM_UP):
@@ -175,13 +173,11 @@ def bench_throughput(bench: Bench) -> None:
     calls = CLIENTS * CLIENT_CALLS
 
     def predict(clients: dict[int, Client], number: int) -> str | None:
-        """Make one prediction."""
         client = clients.setdefault(0, caller.clone())
         status = client.predict(model_id, f"{QUESTION} {number}").status
         return None if status == 200 else str(status)
 
     def look(clients: dict[int, Client], _: int) -> None:
-        """Call the health route."""
         clients.setdefault(0, caller.clone()).get("/v2/health")
 
     run_crowd(CLIENTS, CLIENTS, predict)
@@ -337,7 +333,6 @@ def watched(bench: Bench) -> Iterator[Watch]:
     worker = bench.stack.processes["ingest"]
 
     def look() -> None:
-        """Sample until stopped."""
         with bench.caller.clone() as client:
             while not is_over.wait(HEALTH_PAUSE):
                 watch.durations.append(milliseconds(lambda: client.get("/v2/health").ok))
@@ -377,8 +372,8 @@ def delete(caller: Client, dataset_id: int) -> None:
 def bench_flood(bench: Bench) -> None:
     """Measure predictions of others while one account calls at ten times its rate.
 
-    Even its allowed calls take time from others. So the latency is also compared with that next to
-    the same account at its normal rate.
+    The calls that its rate allows also take time from others. So the latency is also compared with
+    the latency while the same account keeps to its rate.
     """
     rate = RATES["STARTER"][RECORDS]
     flooder, seen = bench.world.caller("STARTER"), Counter[str]()
@@ -416,7 +411,7 @@ def flood_leg(bench: Bench) -> float:
 
 
 def empty_bucket(bench: Bench, flooder: Client) -> None:
-    """Use up the calls that an account may make at once, so that from then on its rate counts."""
+    """Use up an account's burst of calls, so that from then on only its rate allows calls."""
     settings, now = bench.stack.settings, datetime.now(UTC)
     rate = Rate(RATES["STARTER"][RECORDS])
     store = RateStore(Clients(settings))

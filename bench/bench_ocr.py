@@ -121,8 +121,7 @@ def open_reader(name: str) -> Reader | None:
     """Load an engine; if it is not installed, print how to install it and return None."""
     pool = OcrPool(default_directory(), name)
     if not pool.is_installed(name):
-        # The service would use the other engine instead, but a benchmark must measure the one it
-        # names.
+        # The service would use the other engine instead. A benchmark must measure the named one.
         print(OcrNotInstalled(name))
         return None
     try:

@@ -52,7 +52,7 @@ class Task:
 
 @dataclass
 class Gains:
-    """Gains of ranked examples over random ones."""
+    """Measures how much more ranked examples raise the accuracy than random ones."""
 
     report: Report
     all: list[float] = field(default_factory=list)

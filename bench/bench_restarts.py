@@ -24,7 +24,7 @@ from tests.local_stack import LocalStack
 BUILD = Path(__file__).parents[1] / "build" / "bench"
 TEXTS = 400_000
 ROUNDS = 3
-# Most seconds by which a start or a stop may be slower than that of an empty installation.
+# A start or stop may take this many seconds longer than with an empty installation.
 MOST_SECONDS = 3.0
 # Longest time until a file of texts is read, in seconds.
 FILL_SECONDS = 900.0

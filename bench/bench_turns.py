@@ -2,7 +2,8 @@
 
 Run: python -m bench.bench_turns [--lines N --only SECTION]. It starts a local stack. It counts how
 many jobs of other accounts end before a job of a third account, so the result does not depend on
-the machine's speed. The section of neighbours times predictions next to a flood of another account.
+the machine's speed. The section `neighbours` measures predictions while another account calls at
+nearly its rate.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Uploads an image archive of 2 GB in the documented way, and measures time and memory.
 
 Run: python -m bench.bench_uploads [--megabytes N] [--only SECTION]. It draws the archive and starts
-a separate local stack. Memory is the peak of each process above its memory before, and without the
-images that moto stores. One byte above the limit must be refused. The section `validate` validates
-the largest files that a call accepts.
+a separate local stack. Memory is each process's peak minus its memory before, without the images
+that moto stores. One byte above the limit must be refused. The section `validate` validates the
+largest files that a call accepts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def bench_archive(report: Report, stack: LocalStack, client: Client, archive: Pa
     lost = size // IMAGE_BYTES - over["totalExamples"]
     report.add(f"{kind}: images that are missing", max(0, lost), "", ceiling(0))
     report.add(f"{kind}: read into the dataset", seconds, "s", ceiling(READ_SECONDS))
-    # Moto stores objects below 16 MB in memory, and so the images themselves.
+    # Moto stores the images in memory, because they are below 16 MB; they do not count.
     memory.before["aws"] += size
     add_memory(report, f"{kind}, reading", memory)
     bench_export(report, stack, client, path)

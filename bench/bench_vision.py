@@ -70,7 +70,7 @@ def bench_raccoon(bench: Bench) -> None:
 
 
 def bench_coco(bench: Bench) -> None:
-    """Measure detectors with many labels and few images, which NanoDet was trained on."""
+    """Measure detectors with many labels and few images of COCO, on which NanoDet was trained."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "coco256", "object-detection")
     peer = "NanoDet as shipped, which saw such photographs"
     for count, bar in ((30, Bar(0.20)), (100, Bar(0.30))):
@@ -102,7 +102,7 @@ def bench_shipped(bench: Bench) -> None:
 
 
 def bench_prebuilt(bench: Bench) -> None:
-    """Measure prebuilt models on datasets whose labels they have, and their speed."""
+    """Measure MultiLabelImageClassifier on COCO, and the speed of three other prebuilt models."""
     folder = default_directory() / "prebuilt"
 
     def model(name: str) -> TrainedVision:

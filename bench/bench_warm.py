@@ -1,7 +1,7 @@
 """Compares warm predictions over HTTP of the current commit with those of an earlier one.
 
 Run: make bench-warm BASE=<commit>, or python -m bench.bench_warm BASE [--pairs N --calls N]. Each
-commit has a local stack of its own, started in a git worktree with this environment's packages.
+commit has a separate local stack, started in a git worktree with this environment's packages.
 Blocks of both stacks alternate. Uncommitted changes are not measured.
 """
 
@@ -46,7 +46,7 @@ with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
 
 
 class Side:
-    """One commit's stack, in a process of its own.
+    """The stack of one commit, in a separate process.
 
     Args:
         tree: working tree of the commit.
@@ -63,11 +63,9 @@ class Side:
         self._answer()
 
     def __enter__(self) -> Side:
-        """Return the stack, which is ready and warm."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the stack."""
         self._process.communicate()
 
     def seconds(self, calls: int) -> float:

@@ -185,20 +185,17 @@ class _Sheet:
         return y + height
 
     def _page_number(self) -> None:
-        """Write a page number at the bottom."""
         text, x = str(self._random.randint(2, 98)), self._random.choice((0.5, 0.9))
         face = font(self._name, self._size)
         self._pen.text((x * self.WIDTH, self.HEIGHT - self.MARGIN), text, "black", face)
         self._texts.append(text)
 
     def _sentence(self, least: int, most: int) -> str:
-        """Make a sentence of common words."""
         words = self._random.choices(_WORDS, k=self._random.randint(least, most))
         return " ".join(words).capitalize() + "."
 
 
 def _png(image: Image.Image) -> bytes:
-    """Encode an image as PNG."""
     stream = io.BytesIO()
     image.save(stream, "PNG")
     return stream.getvalue()

@@ -4,8 +4,8 @@ Run with `python -m bench.fit_forms [--data FOLDER] [--write]`, about ten minute
 fitted on generated forms and on blank forms 1040 that a machine fills (bench/form_pages): text
 layers, and images as drawn, small, photographed, faxed and copied, which the engine reads. The
 command prints how well each kind is calibrated if its layout family is left out of the fit. Then it
-prints the same for evaluation data, on which nothing is fitted, where it is present: scanned forms
-(FUNSD), and worn copies of issuers' documents. `--write` replaces
+prints the same for evaluation data, if that is present: scanned forms (FUNSD), and worn copies of
+issuers' documents. Nothing is fitted on this data. `--write` replaces
 chalicelib/assets/ocr/form_values.json. The same sources give the same weights.
 """
 
@@ -70,9 +70,12 @@ SIGNS = {
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
 MOST_WEIGHT = 4.0
-"""Largest absolute weight, so that no input alone makes a value improbable that is else certain."""
+"""Largest absolute weight.
+
+Larger ones could make an otherwise certain value improbable by one input.
+"""
 ISSUED_TIMES = 3.0
-"""How many times as much a family with a template that ships counts as another one."""
+"""Weight of a family whose template ships, relative to other families."""
 FORMS = 3
 """Number of forms of each family."""
 LAYER = "text layer"
@@ -95,7 +98,7 @@ class Case:
 
 @dataclass(frozen=True)
 class UnweighedCase:
-    """A key without a value, or a value without a key, and whether that is right."""
+    """A key found without a value, or a value without a key, and whether that is correct."""
 
     kind: Unweighed
     legibility: float
@@ -146,7 +149,10 @@ def _pictures(content: bytes) -> list[Image.Image]:
 
 
 def generated_cases(reader: Reader) -> Iterator[Case | UnweighedCase]:
-    """Yield the values found on generated forms. Each form is one page of one of KINDS."""
+    """Yield the values found on generated forms.
+
+    Each form is turned into a page of one of KINDS.
+    """
     for number, family in enumerate(FAMILIES):
         say(f"{number + 1} of {len(FAMILIES)}: {family}")
         for seed in range(FORMS):
@@ -156,7 +162,7 @@ def generated_cases(reader: Reader) -> Iterator[Case | UnweighedCase]:
                 LAYER if sheet.is_joined or sheet.cents else KINDS[(number + 2 * seed) % len(KINDS)]
             )
             template = sheet.template()
-            # What the template knows and the page has not is without a value.
+            # Keys of the template that are not on the page have an empty value.
             values = {key.entity: "" for key in template.keys}
             values |= {entry.entity: entry.value for entry in sheet.entries}
             for entity in sheet.doubtful:
@@ -166,7 +172,7 @@ def generated_cases(reader: Reader) -> Iterator[Case | UnweighedCase]:
 
 
 def _generated_page(reader: Reader, sheet: Sheet, kind: str, seed: tuple[int, ...]) -> ReadPage:
-    """Read a generated form that was turned into a kind of page."""
+    """Turn a generated form into a page of this kind, and read it."""
     if kind == LAYER:
         return sheet.layer()
     return _read(reader, WEARS[kind](sheet.image, np.random.default_rng(seed)))
@@ -181,7 +187,6 @@ def scanned_fields(reader: Reader, data: Path) -> Iterator[ScoredField]:
 
 
 def _chance(place: int, way: int) -> np.random.Generator:
-    """Return the random generator of one page."""
     return np.random.default_rng((SEED, place, way))
 
 
@@ -205,7 +210,7 @@ def _cases(
 
     for field in find_fields(page, template, weigh=remember):
         number = int(field.probability)
-        # Virtual keys have no evidence, and a probability below one.
+        # A virtual key has no evidence. Its probability is below one, so its number is 0.
         if number and field.entity in values:
             evidence = known[number - 1]
             is_right = _bare(field.value_text) == _bare(values[field.entity])
@@ -279,9 +284,9 @@ def left_out(cases: Sequence[Case]) -> dict[str, list[ScoredField]]:
 def unweighed_shares(cases: Iterable[UnweighedCase]) -> dict[Unweighed, float]:
     """Return for each kind the number of right answers, divided by the sum of legibilities.
 
-    So the mean probability of a kind, its share times the legibility, is the fraction of right
-    answers. One right and one wrong case are added to each kind. Source: the rule of succession,
-    Laplace 1814.
+    The probability of an answer is its kind's share times the legibility. So the mean probability
+    of a kind is its fraction of right answers. One right and one wrong case are added to each kind.
+    Source: the rule of succession, Laplace 1814.
     """
     sums = {kind: [1.0, 2.0] for kind in Unweighed}
     for case in cases:

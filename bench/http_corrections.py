@@ -36,7 +36,7 @@ def bench_corrections(bench: Bench) -> None:
 
 
 def _corrected_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> float:
-    """Return the accuracy of a model that was retrained after corrections by its report."""
+    """Flip labels, train, correct labels by the model's report, retrain; return the accuracy."""
     flipped = _flipped(rows, round(SHARE * len(rows)), seed)
     dataset_id, model_id = _trained(bench, flipped)
     _correct(bench, dataset_id, {"fromReportOf": model_id})
@@ -64,7 +64,6 @@ def _bench_many(bench: Bench) -> None:
 
 
 def _rows(bench: Bench, name: str) -> Rows:
-    """Return the texts of a file with their labels."""
     with (bench.data / "text" / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
         return [(row["text"], row["label"]) for row in csv.DictReader(stream)]
 
@@ -108,5 +107,4 @@ def _examples(bench: Bench, dataset_id: int) -> list[dict[str, Any]]:
 
 
 def _accuracy(bench: Bench, model_id: str, test: Rows) -> float:
-    """Return the fraction of texts whose most probable label is correct."""
     return statistics.fmean(bench.caller.best(model_id, text) == label for text, label in test)

@@ -201,7 +201,7 @@ LABELS = {
 def draw(
     form: str, person: Person | None, zone: Sequence[str], font: Path, rng: Random
 ) -> Image.Image:
-    """Draw a document without photographic faults; without a person, only its zone."""
+    """Draw a document without photographic faults; if `person` is None, only its zone."""
     dots = rng.uniform(170, 300) / INCH
     width, height = (round(side * dots) for side in MILLIMETRES[form])
     image = guilloche(width, height, rng)

@@ -1,4 +1,4 @@
-"""Measures how long other accounts wait next to one that predicts as fast as its rate allows.
+"""Measures how long other accounts wait while one account predicts as fast as its rate allows.
 
 Measurements with and without the flood alternate in one run, so that other load affects both.
 """
@@ -23,7 +23,8 @@ PLAN = "GOLD"
 # Fraction of its rate at which the flooding account calls, so that no call is refused.
 SHARE = 0.9
 PAIRS = 5
-# Calls per measurement next to each flood; floods of images and documents keep the processors busy.
+# Calls per measurement by the kind of flood. Floods of images and documents need fewer, because
+# they keep the processors busy.
 CALLS = {TEXTS: 200, PICTURES: 60, DOCUMENTS: 60}
 FLOODS = (TEXTS, PICTURES, DOCUMENTS)
 BARS = {0.5: ceiling(2.0), 0.99: ceiling(3.0)}
@@ -33,7 +34,7 @@ LINES = ["Dana Reyes", "Orchid Labs Inc.", "dana@orchid.test", "Phone: 602 555 0
 
 @dataclass
 class Neighbour:
-    """The calls of an account that waits because of the flood."""
+    """The account that waits because of the flood, and the call that it makes."""
 
     name: str
     ask: Callable[[int], object]
@@ -99,7 +100,7 @@ def leg(neighbour: Neighbour, calls: int) -> list[float]:
 def compare(
     world: World, report: Report, flood: Flood, neighbour: Neighbour, bars: dict[float, Bar]
 ) -> None:
-    """Report each quantile next to the flood, divided by that without the flood."""
+    """Report each quantile during the flood, divided by the same quantile without the flood."""
     calm: list[list[float]] = []
     flooded: list[list[float]] = []
     seen = Counter[str]()

@@ -89,5 +89,4 @@ def _without_label(tag: str, text: str) -> str:
 
 
 def _total(counts: Counter[str], tags: tuple[str, ...]) -> int:
-    """Return the sum of the counts of some tags, or of all."""
     return sum(count for tag, count in counts.items() if not tags or tag in tags)

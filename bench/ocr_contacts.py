@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NUMBERS = ("PHONE", "MOBILE_PHONE", "FAX", "EMAIL", "WEBSITE")
 """Tags that patterns find."""
 NAMES = ("PERSON", "ORG", "ADDRESS", "OTHER")
-"""Tags that need a comparison of the evidence; a title counts as OTHER."""
+"""Tags that patterns cannot find, so that evidence is compared; a title counts as OTHER."""
 Card = tuple[list[Entity], list[Entity]]
 """The true entities of a card, and those found."""
 

@@ -114,7 +114,6 @@ def read_fresh(file: Path, engine: str) -> dict[str, float]:
     cpu = cpu_seconds()
 
     def read(document: Document, number: int) -> None:
-        """Read one page."""
         reader.runs(reader.read(document.page(number, False)))
 
     with (

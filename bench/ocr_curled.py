@@ -93,7 +93,6 @@ def _bench(bench: Bench, name: str, samples: list[Sample], change: Change, bar: 
 
 
 def _changed(content: bytes, change: Change, number: int) -> bytes:
-    """Return the file of a page that was changed."""
     pixels = change(np.asarray(Image.open(io.BytesIO(content)).convert("RGB")), number)
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "PNG", compress_level=1)

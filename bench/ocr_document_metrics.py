@@ -56,13 +56,13 @@ class ScoredField:
     probability: float
     """Probability of the returned value, 0 to 1."""
     is_right: bool
-    """Whether the two are the same."""
+    """Whether the returned value counts as correct."""
 
 
 def score(
     sample: DocumentSample, answers: Mapping[str, tuple[str, float]]
 ) -> tuple[ScoredField, ...]:
-    """Compare the answers of one document, text and probability by entity, with the true values."""
+    """Compare a document's answers (text and probability by entity) with the true values."""
     amounts = {key.entity for key in sample.template.keys if "CURRENCY" in key.types}
     fields = []
     for entity, wanted in sample.values.items():
@@ -85,7 +85,7 @@ def normal(text: str, entity: str, is_amount: bool) -> str:
 
 
 def value_f1(fields: Iterable[ScoredField]) -> float:
-    """Return twice the correct values, divided by the sum of returned and true values."""
+    """Return the F1: twice the correct values, divided by returned values plus true values."""
     every = list(fields)
     right = sum(field.is_right and bool(field.wanted) for field in every)
     total = sum(bool(field.read) + bool(field.wanted) for field in every)
@@ -93,7 +93,7 @@ def value_f1(fields: Iterable[ScoredField]) -> float:
 
 
 def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
-    """Return the fraction of sure values that are correct, and of correct values that are sure."""
+    """Return which fraction of the sure values is correct, and of the correct values is sure."""
     values = [field for field in fields if field.read]
     sure = [field.is_right for field in values if field.probability >= SURE]
     right = sum(field.is_right for field in values)
@@ -101,7 +101,7 @@ def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
 
 
 def calibration_error(fields: Iterable[ScoredField], *, is_empty: bool = False) -> float:
-    """Return the expected calibration error of values that are not empty, or of empty ones.
+    """Return the expected calibration error of non-empty values; with `is_empty`, of empty ones.
 
     Keys that were not found have no probability, and do not count. Source: Naeini et al. 2015; ten
     bins of equal width, weighted by their number of values.

@@ -44,7 +44,6 @@ class FieldCounts:
         return 2 * self.right / (self.found + self.wanted) if self.wanted else 0.0
 
     def __add__(self, other: FieldCounts) -> FieldCounts:
-        """Return the sum of two counts."""
         return FieldCounts(
             self.right + other.right, self.found + other.found, self.wanted + other.wanted
         )

@@ -2,8 +2,8 @@
 
 Values are compared twice: with single spaces, and without spaces. The bar of scanned forms is on
 the comparison without spaces, because their true values have odd spaces ("9/ 3/ 92"). The
-calibration error has no bar here: with as few values as the scanned forms have, even perfect
-probabilities would measure .07.
+calibration error has no bar here: the scanned forms have so few values that even perfect
+probabilities would have an error of .07.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def bench_set(
     samples: Sequence[FormSample],
     bars: tuple[Bar | None, Bar | None],
 ) -> None:
-    """Report the values of a set; `bars` has one for values with spaces and one without."""
+    """Report a set's values; `bars` has the bar with spaces, then the bar without spaces."""
     found = read_forms(bench, bench.reader, samples)
     peer = None if bench.peer is None else read_forms(bench, bench.peer, samples)
     bench.add(

@@ -185,7 +185,6 @@ class _Invoice:
         return tops[-1]
 
     def _wrapped(self, text: str, width: float) -> list[str]:
-        """Break a text into lines that fit."""
         lines: list[str] = []
         for word in text.split():
             longer = f"{lines[-1]} {word}" if lines else word
@@ -217,7 +216,6 @@ class _Invoice:
             self._line(x, tops[0], x, tops[-1])
 
     def _totals(self, y: float) -> None:
-        """Draw the sums below the items."""
         place = self._right - self._rng.uniform(110, 150)
         for name in ("Subtotal", "Tax (8%)", "Total due"):
             self._write(place, y, name, is_bold=name == "Total due")
@@ -225,7 +223,6 @@ class _Invoice:
             y += 1.5 * self._pitch
 
     def _terms(self) -> None:
-        """Draw the terms at the bottom of the page."""
         y = self._height - 70
         for line in (
             "Please pay within 30 days to the account below and quote the invoice number.",
@@ -258,7 +255,6 @@ class _Invoice:
         )
 
     def _line(self, *ends: float) -> None:
-        """Draw a rule."""
         xs = [end / self._width for end in ends[::2]]
         ys = [1 - end / self._height for end in ends[1::2]]
         self._figure.add_artist(Line2D(xs, ys, color="0.25", linewidth=0.7))

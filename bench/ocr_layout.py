@@ -61,7 +61,7 @@ def _words(reader: Reader, page: DrawnPage) -> Tally:
 
 
 def _distance(reader: Reader, page: DrawnPage, cost: Cost) -> float:
-    """Return the edits between two texts, divided by the length of the longer one.
+    """Read a page; return the edits from its true text, divided by the longer text's length.
 
     Any white space, also between lines and paragraphs, counts as one space.
     """
@@ -73,5 +73,4 @@ def _distance(reader: Reader, page: DrawnPage, cost: Cost) -> float:
 
 
 def _mean(distances: Sequence[float]) -> float:
-    """Return the mean over pages."""
     return sum(distances) / len(distances)

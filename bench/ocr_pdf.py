@@ -107,7 +107,6 @@ def layer_texts(content: bytes) -> list[str]:
 
 
 def _text(page: ReadPage) -> str:
-    """Join the lines of a page."""
     return " ".join(line.text for line in page.lines)
 
 

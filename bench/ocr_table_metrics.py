@@ -107,7 +107,6 @@ def count_relations(
 
 
 def _sum(counters: Iterable[Counter[Relation]]) -> Counter[Relation]:
-    """Add counters up."""
     total: Counter[Relation] = Counter()
     for counter in counters:
         total.update(counter)
@@ -194,7 +193,6 @@ class _Costs(Config):
         return float(Levenshtein.normalized_distance(first.text, second.text))
 
     def children(self, node: _Node) -> list[_Node]:
-        """Return a node's children."""
         return node.children
 
 
@@ -231,5 +229,4 @@ def _leaf(cell: GridText) -> _Node:
 
 
 def _size(node: _Node) -> int:
-    """Count a tree's nodes."""
     return 1 + sum(_size(child) for child in node.children)

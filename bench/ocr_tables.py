@@ -91,7 +91,6 @@ def bench_drawn(bench: Bench) -> None:
     samples = read_drawn_tables(bench.data)
 
     def read(reader: Reader) -> Found:
-        """Read the drawn pages."""
         result = Found()
         for page, tables, truth in read_pictures(bench, reader, samples, result.cost):
             judge_drawn(result, page, tables, truth)
@@ -123,8 +122,8 @@ def judge_drawn(
 ) -> None:
     """Compare the tables of a page with the true ones.
 
-    A found table without a true counterpart counts among tables without rules, or among ruled ones
-    if the page has no others.
+    A found table that matches no true table counts as one without rules, or as a ruled one if the
+    page has only ruled tables.
     """
     boxes = [answer_rect(page, table.box) for table in tables]
     pairs = {other: at for at, other in pair_tables(boxes, [table.box for table in truth])}
@@ -239,7 +238,7 @@ def read_documents(
 
 
 def count_document(exact: Sequence[ReadPage], drawn: Sequence[ReadPage]) -> Tally:
-    """Compare text read in drawn pages with their text layers, where they have one."""
+    """Compare the text read from page images with the text layers of the pages that have one."""
     return total(
         count_words([line.text for line in truth.lines], [line.text for line in page.lines])
         for truth, page in zip(exact, drawn, strict=True)

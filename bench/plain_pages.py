@@ -14,7 +14,7 @@ from bench.form_pages.families import GENERIC
 from bench.form_pages.sheet import HEIGHT, MARGIN, WIDTH, Sheet
 
 Draw = Callable[[Sheet], None]
-# Layouts of forms that nobody takes for a table.
+# Layouts of forms that do not look like a table.
 _FORMS = (
     "colon, two columns", "no mark, two columns", "no mark, on rules, two columns", "leaders",
     "boxes, three columns", "below rules", "above, three columns", "numbered lines in boxes",
@@ -46,7 +46,7 @@ def _columns(sheet: Sheet, count: int) -> None:
 
 
 def _items(sheet: Sheet, signs: Callable[[int], str]) -> None:
-    """Write a list whose signs stand left of its indented items, of one line or more."""
+    """Write a list of indented items of one or more lines, each with a sign to its left."""
     random, size, y = sheet.random, sheet.random.randint(16, 24), 120.0
     indent = random.uniform(2, 4) * size
     for number in range(random.randint(6, 24)):
@@ -61,7 +61,6 @@ def _items(sheet: Sheet, signs: Callable[[int], str]) -> None:
 
 
 def _address(random: Random) -> list[str]:
-    """Invent the lines of an address."""
     lines = [
         " ".join(random.choice(NAMES)),
         f"{random.choice(STREETS)} {random.randint(1, 240)}",

@@ -104,7 +104,6 @@ def say(text: str) -> None:
 
 
 def _line(row: Row, bar: Bar | None) -> str:
-    """Return one line of the table."""
     mark = "" if bar is None else "ok" if row.holds else "MISS"
     sign = "" if bar is None else "<=" if bar.is_ceiling else ">="
     limit = "" if bar is None else f"{sign} {bar.limit:g}"

@@ -33,13 +33,11 @@ class Share:
         self._thread = threading.Thread(target=self._hold, daemon=True)
 
     def __enter__(self) -> Share:
-        """Start limiting the process."""
         if self._share < 1:
             self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop limiting the process."""
         self._is_over.set()
         if self._share < 1:
             self._thread.join()

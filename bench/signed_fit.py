@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-# Returns bias and weights for inputs, answers and the weights of cases.
+# Returns bias and weights, given the inputs, the answers and the weights of the cases.
 Fit = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray]]
 
 

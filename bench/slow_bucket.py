@@ -47,12 +47,10 @@ class SlowBucket:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
 
     def __enter__(self) -> SlowBucket:
-        """Start to listen."""
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -62,7 +60,7 @@ class SlowBucket:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def twice(self) -> list[str]:
-        """Return the objects of which more bytes were sent than they have, and reset the counts."""
+        """Return the keys of files that were sent more than once, and reset the counts of bytes."""
         sizes = {key: path.stat().st_size for key, path in self._files.items()}
         found = [key for key, sent in self.sent.items() if sent > sizes.get(key, sent)]
         self.sent.clear()

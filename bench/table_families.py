@@ -14,13 +14,13 @@ class Family:
     """One way to rule and to fill tables."""
 
     rules: str
-    """Which rules are drawn: see `_RULES`."""
+    """Which rules are drawn, such as `grid` or `rows`; see `_rules` in bench/table_pages.py."""
     body: tuple[str, ...] = (NUMBERS,)
     """Kinds of the columns after the first one."""
     first: str = WORDS
     """Kind of the first column."""
     by_rows: bool = False
-    """Whether rows, and not columns, have a kind each: the first column names what is in them."""
+    """Whether each row, instead of each column, has a kind; the first column names it."""
     header_lines: int = 1
     """Maximum number of lines of a column's name; 0 for tables without a header."""
     has_years: bool = False

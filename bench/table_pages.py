@@ -312,7 +312,6 @@ class _Drawing:
         return [width * min(1.0, most) for width in widths]
 
     def _broken(self, text: str, width: float) -> list[str]:
-        """Break a text into lines."""
         face = font(self.font, self.size)
         return [line for part in text.split("\n") if part for line in wrapped(part, face, width)]
 
@@ -375,7 +374,6 @@ class _Drawing:
         place: tuple[float, float],
         column: int,
     ) -> None:
-        """Write the lines of a cell."""
         top, depth = place
         face = font(self.font, self.size)
         free = depth - self.room - len(lines) * self.pitch
@@ -403,7 +401,6 @@ class _Drawing:
         return line
 
     def _rules(self, rows: Sequence[_Row], edges: Sequence[float], tops: Sequence[float]) -> None:
-        """Draw the family's rules."""
         way, head = self.family.rules, sum(row.is_header for row in rows)
         inner = range(head + 1, len(tops) - 1)
         step = self.random.randint(2, 4)

@@ -192,7 +192,7 @@ def bootstrapped(
 
 
 def area_under_curve(inside: np.ndarray, outside: np.ndarray) -> float:
-    """Return the AUC: in how many pairs, as a fraction, the in-scope score is the higher one."""
+    """Return the AUC: the fraction of pairs in which the in-scope score is the higher one."""
     ranked = np.sort(inside)
     below = np.searchsorted(ranked, outside, "left") + np.searchsorted(ranked, outside, "right")
     return float(1.0 - below.mean() / (2 * len(ranked)))

@@ -87,7 +87,7 @@ def _intents(
     bar: Bar,
     rate: float | None,
 ) -> None:
-    """Report accuracy on one set, that of plain logistic regression, and rejected texts."""
+    """Report accuracy on one set, also of plain logistic regression, and rejected texts."""
     chosen = chosen_profile(embedder, files[0], "en_US")
     say(f"{what}: {chosen.name}. {chosen.reason}")
     model, _ = train(embedder, files[0], chosen.encoders, rate)
@@ -127,7 +127,7 @@ def _languages(report: Report, embedder: Embedder) -> None:
     """Measure topics in each language, with training and test in the same one."""
     scores = []
     for code in CODES:
-        # English included, whose texts have their own encoders.
+        # English is included, because its texts have other encoders.
         language = "en_US" if code == "en" else code.replace("-", "_")
         chosen = chosen_profile(embedder, f"sib200_{code}_train", language)
         model, _ = train(embedder, f"sib200_{code}_train", chosen.encoders)

@@ -99,7 +99,7 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> N
 
 
 def _few_labels(report: Report, embedder: Embedder, profile: str) -> None:
-    """Measure five labels of BANKING77 with ten texts each: the pooled answers of twelve draws."""
+    """Train on five labels of BANKING77 with ten texts each; pool the answers of twelve draws."""
     encoders = PROFILES[profile]
     data, test = (embedder.read(f"banking77_{part}", encoders) for part in ("train", "test"))
     shares, truth = [], []
@@ -153,7 +153,6 @@ def judge_out_of_scope(
 
 
 def _peers(report: Report, embedder: Embedder, what: str, names: tuple[str, str]) -> None:
-    """Measure the peers on the same files."""
     texts, labels = embedder.rows(names[0])
     asked, truth = embedder.rows(names[1])
     svm = peers.tfidf_svm(texts, labels, asked)

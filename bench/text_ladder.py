@@ -46,7 +46,7 @@ def bench_ladder(report: Report, embedder: Embedder, profiles: Sequence[str]) ->
 def _set(
     report: Report, embedder: Embedder, what: str, files: Sequence[str], language: str
 ) -> float:
-    """Report one set; return the cost of the default encoders, as a multiple of that of `bge`."""
+    """Report one set; return the cost of the default encoders relative to that of `bge`."""
     members = ENGLISH if language == "en_US" else OTHERS
     base = Profile("", BASE)
     chosen = chosen_profile(embedder, files[0], language)

@@ -81,7 +81,7 @@ def _languages(report: Report, embedder: Embedder) -> None:
     peer = ("perfect probabilities", round(float(np.mean(perfect)), 4))
     error = float(np.mean(errors))
     report.add("SIB-200 mean, names alone: calibration error", error, "", ERROR, peer)
-    # Without a bar: it says how much of the error is not due to the few texts of a bin.
+    # Without a bar: this is the part of the error that the small bins do not explain.
     rest = max(0.0, float(np.mean(squares))) ** 0.5
     report.add("SIB-200 mean, names alone: calibration error without bias", rest)
     joined = np.concatenate(shares)
@@ -102,7 +102,7 @@ def perfect_error(shares: np.ndarray) -> float:
 
 
 def unbiased_square(shares: np.ndarray, truth: np.ndarray) -> float:
-    """Return the mean squared calibration error of the bins, without the share of random noise.
+    """Return the mean squared calibration error of the bins, minus the part from random noise.
 
     The expected value is 0 if the probabilities are perfect, so a single value may be negative.
     """
@@ -129,8 +129,8 @@ def _with_examples(
 ) -> None:
     """Measure models that are trained from label names and the first texts of each label.
 
-    The figures are means over several draws. The peer answers the label whose mean vector, of its
-    name and its examples, has the highest cosine similarity with the text.
+    The figures are means over several draws. The peer averages the vectors of each label's name and
+    examples. It answers the label whose mean has the highest cosine similarity with the text.
     """
     for count in FEW:
         scores, errors, peers = [], [], []

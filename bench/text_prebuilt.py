@@ -30,7 +30,7 @@ from infra.downloads.fetch import extract, fetch
 from infra.model_files.sentiment_head import LABELS
 
 WARM_PREDICTIONS = 200
-# Required mean difference to VADER over the sources.
+# Least amount by which the mean recall over the sources must be above VADER's.
 ABOVE_VADER = 0.03
 SENTENCES = Path(__file__).parents[1] / "build" / "sentiment"
 INTENTS = {

@@ -63,13 +63,11 @@ def clouds(examples: int, labels: int, spread: float) -> TextTrainingSet:
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Scale rows to length 1, float32."""
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors.astype(np.float32, copy=False)
 
 
 def _word(number: int) -> str:
-    """Make a word from a number."""
     return "label" + "".join("aeioubdgkm"[int(digit)] for digit in str(number))
 
 
@@ -96,7 +94,6 @@ def serve_many(models: Path) -> dict[str, float]:
         service = prediction_service(Path(folder), pool)
 
         def ask_once(number: int) -> float:
-            """One prediction, in milliseconds."""
             model = served(str(number))
             started = time.perf_counter()
             assert ask(service, model, "where is my parcel")
@@ -130,9 +127,9 @@ def _artifact(uses: tuple[EncoderUse, ...], number: int) -> bytes:
 
 
 def train_banking(data: Path, models: Path) -> dict[str, object]:
-    """Train on BANKING77; return the artifact's sha256, and the effect of slightly other vectors.
+    """Train on BANKING77; return the artifact's sha256, and what slightly other vectors change.
 
-    The same encoder on another instruction set differs by less than the rounding of a float16.
+    Vectors of the same encoder on another instruction set differ by less than float16 rounding.
     """
     embedder = Embedder(data, models)
     name = "banking77_train"

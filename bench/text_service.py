@@ -136,7 +136,7 @@ def long_texts(data: Path, most: int) -> Rows:
 
 
 def _joined(label: str, texts: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each text joined with those that follow it, cut to an equal number of words."""
+    """Yield each text followed by the next ones, cut to a fixed number of words."""
     words_of_a_text = WORDS // TEXTS
     for place, text in enumerate(texts):
         following = islice(cycle(texts), place + 1, place + words_of_a_text)
@@ -145,13 +145,11 @@ def _joined(label: str, texts: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _clinc(data: Path) -> Rows:
-    """Return queries and their labels."""
     with (data / "text" / "clinc150_full_train.csv").open(encoding="utf-8", newline="") as stream:
         return [(row["text"], row["label"]) for row in csv.DictReader(stream)]
 
 
 def _file(rows: Rows) -> bytes:
-    """Write rows as a CSV file for an upload."""
     stream = io.StringIO()
     csv.writer(stream).writerows(rows)
     return stream.getvalue().encode()

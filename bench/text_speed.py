@@ -93,7 +93,6 @@ def _durations(
 
 
 def _milliseconds(call: Callable[[str], None], text: str) -> float:
-    """Return how long one call takes, in milliseconds."""
     start = time.perf_counter()
     call(text)
     return 1_000 * (time.perf_counter() - start)

@@ -109,7 +109,6 @@ def asked(caller: Client, model_id: str, pictures: list[bytes], call: str) -> li
     """Return the milliseconds of calls with images in turn, after a few to warm up."""
 
     def ask(number: int) -> None:
-        """Make one prediction."""
         answer = caller.picture(model_id, pictures[number % len(pictures)], call)
         assert answer.status == 200, answer.body
 

@@ -88,7 +88,6 @@ def _orange(canvas: Canvas, centre: Point, radius: float, turn: float) -> None:
 
 
 def _pear(canvas: Canvas, centre: Point, radius: float, turn: float) -> None:
-    """Draw a green pear, which is narrow at the top."""
     green = near((150, 175, 55), canvas.rng)
     belly = rotated((0, radius * 0.35), centre, turn)
     canvas.ellipse(belly, (radius, radius * 0.95), green, turn)

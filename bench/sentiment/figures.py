@@ -62,7 +62,7 @@ def logits(head: SentimentHead, vectors: Singles) -> Singles:
 
 
 def leave_sources_out(texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
-    """For each source, fit a head without it and similar sources, and measure it on the source.
+    """Fit a head without each source (and similar ones) in turn; measure the head on that source.
 
     Args:
         texts: the training texts.
