@@ -96,7 +96,7 @@ def ensure_account(
     service = _service(settings)
     account = service.find(email)
     if not key_file.exists() or not key_file.stat().st_size:
-        key_file.unlink(missing_ok=True)  # an empty one is left of a start that was cut short
+        key_file.unlink(missing_ok=True)  # an interrupted start leaves an empty file
         if account is None:
             return create_account(settings, email, key_file, plan)
         return _reset_key(settings, email, key_file)
@@ -184,7 +184,6 @@ def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
 
 
 def _public_pem(key_file: Path) -> str:
-    """Return the public half of the key in a private key file."""
     return _read_key(key_file, public_pem_of)
 
 
@@ -199,7 +198,6 @@ def _read_key(key_file: Path, read: Callable[[str], str]) -> str:
 
 
 def _ask_token(url: str, assertion: str) -> str:
-    """Exchange an assertion for an access token."""
     if not url.startswith(("http://", "https://")):
         raise CommandError(f"PRESAGE_URL must begin with http:// or https://, not {url!r}")
     fields = {"grant_type": GRANT_TYPE, "assertion": assertion}
@@ -250,7 +248,6 @@ def _examples(target: CommandTarget, options: argparse.Namespace) -> None:
 
 
 def _export(target: CommandTarget, options: argparse.Namespace) -> None:
-    """Export all data of an account to a folder."""
     from chalicelib.container import Container
     from infra.backups.account_export import ExportIncomplete, FolderNotEmpty, export_account
 

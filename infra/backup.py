@@ -48,7 +48,6 @@ def main(
 
 
 def _verify(folder: BackupFolder) -> None:
-    """Read every file of a backup."""
     manifest = folder.manifest()
     if manifest is None:
         raise BackupError(f"{folder.path} holds no backup.")

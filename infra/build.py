@@ -158,7 +158,6 @@ def _is_current(plan: Plan) -> bool:
 
 
 def _say(line: str) -> None:
-    """Show a line of progress at once."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -41,7 +41,6 @@ def name_of(record: type[msgspec.Struct]) -> str:
 
 
 def _class(record: type[msgspec.Struct]) -> str:
-    """Return the source text of one record's class."""
     members, hints = msgspec.structs.fields(record), typing.get_type_hints(record)
     is_snake = any("_" in item.encode_name for item in members)
     base = "Record, kw_only=True" + (", rename=None" if is_snake else "")
@@ -53,7 +52,7 @@ def _class(record: type[msgspec.Struct]) -> str:
 
 
 def _default(item: msgspec.structs.FieldInfo, hints: dict[str, Any]) -> str:
-    """Return the default of a member that an answer may lack, as source text."""
+    """Return the source text of a member's default; empty if the member has none."""
     if msgspec.UnsetType in typing.get_args(hints[item.name]):
         return " = None"
     if item.default is msgspec.NODEFAULT:

@@ -49,7 +49,7 @@ PAGES = {
     "transfer": "https://aws.amazon.com/ec2/pricing/on-demand/",
     "waf": "https://aws.amazon.com/waf/pricing/",
 }
-# The date of the prices that were noted later than the others, by the first word of their name.
+# Dates of prices that were noted later than the others, by the first word of their names.
 NOTED_LATER = {"waf": "2026-11-28"}
 # US dollars.
 PRICES = {
@@ -135,12 +135,12 @@ class Use:
     """Another kind of call that makes the same AWS calls; a test counts the calls of that kind."""
 
 
-# Assumed seconds in which a function loads its engines at the start, which Lambda charges for.
+# Assumed seconds that a function needs to load its engines at its start; Lambda charges for them.
 START_SECONDS = {RECORDS: 1.5, TEXTS: 2.5, PICTURES: 1.5, API: 1.5}
-# Kind of call that a test counts for all predictions of texts.
+# All predictions of texts make the same AWS calls, so a test counts the calls of this kind only.
 TEXT = "intent or sentiment"
-# Assumed seconds by profile and length. They are three times the time that `make bench-text` prints
-# for the engine with two threads on a desktop, and 0.03 for the rest of the call.
+# Assumed seconds by profile and length. Each is three times the engine's time that `make
+# bench-text` prints (two threads, on a desktop), plus 0.03 for the rest of the call.
 TEXT_SECONDS = {
     "fast, 10 words": 0.05,
     "fast, 60 words": 0.06,
@@ -307,7 +307,6 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
 
 
 def _row(use: Use) -> str:
-    """Return the row of a kind of call."""
     facts = (use.kind, _BY_NAME[use.function].short, use.seconds, use.reads, use.writes)
     prices = (f"{1000 * price(use, architecture):.4f}" for architecture in ARCHITECTURES)
     written = (f"{fact:g}" if isinstance(fact, float | int) else fact for fact in facts)

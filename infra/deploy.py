@@ -251,7 +251,6 @@ def _finish(stack: Stack, target: Target, options: argparse.Namespace) -> str:
 
 
 def _say(line: str) -> None:
-    """Show a line of progress at once."""
     print(line, file=sys.stderr, flush=True)
 
 

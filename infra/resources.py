@@ -28,8 +28,8 @@ from chalicelib.stores.jobs.queues import (
     queue_name,
 )
 
-# Deliveries of a message before it goes to the dead-letter queue. There are more than attempts of a
-# job, because deliveries that Lambda refuses for lack of concurrency count too.
+# Deliveries of a message before it goes to the dead-letter queue. This is more than the attempts of
+# a job, because deliveries that Lambda refuses for lack of concurrency count too.
 MAX_RECEIVES = 5
 # How long a queue keeps a message.
 RETENTION_SECONDS = 14 * 24 * 3600

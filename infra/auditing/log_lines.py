@@ -212,7 +212,6 @@ class LogGroup:
             yield from self._lines(name, start, end, month)
 
     def _lines(self, name: str, start: datetime, end: datetime, month: str) -> Iterator[str]:
-        """Yield the lines of one log group."""
         wanted: dict[str, Any] = {
             "logGroupName": name,
             "startTime": int(start.timestamp() * 1000),

@@ -98,7 +98,7 @@ def export_account(
     write_json(folder / "account.json", facts)
     (folder / "README.txt").write_text(_GUIDE)
     stores = container.stores
-    # An archive with more files than an upload takes is better than none.
+    # An archive with more files than an upload accepts is better than none.
     writer = ExampleWriter(stores.examples, stores.pictures, most_entries=sys.maxsize)
     gaps = 0
     for family in (LANGUAGE, VISION):

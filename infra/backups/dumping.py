@@ -15,7 +15,8 @@ from infra.backups.folder import BackupFolder, Manifest, StoredObject
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
-# Tables that describe changes to rows of other tables. They are read last, so that they are newer.
+# Tables that describe changes to rows of other tables. They are read last, so that they are newer
+# than those rows.
 _LAST = ("deletions", "counters")
 # Exports and batches can be requested again, so their rows and files are left out.
 _LEFT_OUT = ("exports",)

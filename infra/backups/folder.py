@@ -91,9 +91,9 @@ class BackupFolder:
         self._keeps_previous = keeps_previous
         self._is_read = False
         self._known: Manifest | None = None
-        # Digest of the known manifest's file, to notice changes by others.
+        # Digest of the loaded manifest's file, to notice changes by other processes.
         self._seal = ""
-        # Pieces of the known manifest, and of the previous one.
+        # Pieces of the loaded manifest, and of the previous one.
         self._kept: set[str] = set()
         self._damaged: set[str] = set()
         # Temporary files of added pieces, by the name that each piece gets in the end.

@@ -16,8 +16,8 @@ from infra.backups.folder import BackupFolder, StoredObject
 
 # Prefixes of temporary files, and of results that can be requested again; they are not copied.
 LEFT_OUT = ("tmp/", EXPORTS, BATCHES)
-# Prefix of objects that accepted uploads name by their ETag. A multipart upload would change it, so
-# these objects are written by one call.
+# Accepted uploads name the objects with this prefix by ETag. A multipart upload would change the
+# ETag, so each of these objects is written by one call.
 WHOLE = "incoming/"
 _BLOCK = 1 << 20
 _PAGE = 1_000

@@ -81,7 +81,7 @@ def _without_batches(row: Item) -> Item:
 
 def highest_counters(rows: Iterable[Item]) -> list[Item]:
     """Return one row for each counter, with its highest value, so that no id is reused."""
-    # A reused id would be wrong: the deletion of its first owner would apply to the second one.
+    # If an id were reused, the deletion record of its first owner would also delete the second one.
     # Other attributes, such as the beginnings of pages, are only valid in the saved stack.
     found: dict[str, Item] = {}
     for saved in rows:

@@ -156,7 +156,6 @@ def explained(target: Target) -> Iterator[None]:
 
 
 def _reason(refusal: ClientError) -> str:
-    """Describe why AWS refused a call."""
     details = refusal.response.get("Error", {})
     code, text = str(details.get("Code", "")), str(details.get("Message", ""))
     if code in _BAD_KEYS:

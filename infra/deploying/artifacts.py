@@ -167,8 +167,8 @@ def upload_package(
         if resource["Type"] == FUNCTION_TYPE:
             resource["Properties"]["CodeUri"] = f"s3://{target.artifact_bucket}/{key}"
     if API in template["Resources"]:
-        # API Gateway gets the document again only if its own text changes. A parameter in it, as in
-        # the gateway's own answers, does not count, so the text lists the allowed origins.
+        # API Gateway gets the document again only if the text changes. A new value of a parameter
+        # in the text does not count, so the text lists the allowed origins.
         document = template["Resources"][API]["Properties"]["DefinitionBody"]
         origins = parameters.get("AllowedOrigins") or "none"
         document["info"]["description"] = f"Allowed origins: {origins}"
@@ -243,6 +243,5 @@ def _upload(target: Target, bucket: str, key: str, path: Path, say: Say) -> None
 
 
 def _digest(path: Path) -> str:
-    """Return a file's sha256."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -62,7 +62,6 @@ def unconfirmed(target: Target, topic: str) -> Iterator[str]:
 def _without_receivers(
     known: Collection[str], given: Mapping[str, str], before: Mapping[str, str] | None
 ) -> Iterator[Concern]:
-    """Yield the concern that alarms have no receiver."""
     wanted = {**(before or {}), **given}
     if _RECEIVERS[0] in known and not any(wanted.get(name) for name in _RECEIVERS):
         yield Concern(

@@ -26,7 +26,7 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
     if not missing_models:
         return
     os.nice(_NICENESS)
-    # Exits like a program, so that the client that downloads is stopped too.
+    # An exit by exception also stops the running pip or npm, which a kill would leave.
     signal.signal(signal.SIGTERM, _end)
     size = download_megabytes(folder, missing_models)
     names = " and ".join(missing_models)

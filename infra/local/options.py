@@ -195,7 +195,6 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
 
 
 def _host(text: str) -> str:
-    """Read the address to listen on."""
     try:
         return LOOPBACK if text == "localhost" else str(ipaddress.ip_address(text.strip("[]")))
     except ValueError as error:

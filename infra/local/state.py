@@ -143,7 +143,6 @@ def _new_aws_keys() -> dict[str, str]:
 
 
 def _is_stack(pid: int) -> bool:
-    """Return whether a process is a stack."""
     # After a stack ended, the system may have given its id to another program.
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()

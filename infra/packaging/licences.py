@@ -61,7 +61,6 @@ def collect(vendor: Path, notes: Path = NOTES) -> list[Shipped]:
 
 
 def _licence(metadata: Message) -> str:
-    """Return the name of a package's licence."""
     given = str(metadata["License-Expression"] or metadata["License"] or "")
     if given and len(given) <= _LONGEST_NAME and "\n" not in given:
         return given

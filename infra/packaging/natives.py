@@ -107,7 +107,6 @@ def _tags(target: LambdaTarget) -> set[Tag]:
 
 
 def _refuse(wrong: list[str], target: LambdaTarget) -> None:
-    """Raise PackageError if the list of problems is not empty."""
     if wrong:
         raise PackageError(
             f"The package would not run with {target}. Look for other versions in requirements.txt "

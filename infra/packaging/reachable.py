@@ -361,7 +361,7 @@ def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_class_member(annotation: object) -> bool:
-    """Return whether an annotation is needed at run time, as in dataclasses."""
+    """Return whether an annotation is a ClassVar, which dataclasses need at run time."""
     return isinstance(annotation, ast.AST) and "ClassVar" in ast.unparse(annotation)
 
 

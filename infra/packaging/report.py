@@ -144,7 +144,6 @@ def render(report: Mapping[str, Any]) -> str:
 
 
 def _byte_code_line(byte_code: Mapping[str, Any] | None) -> str:
-    """Describe whether the package has byte code."""
     if byte_code is None:
         return "NONE: cold starts take seconds longer"
     refused = f", {len(byte_code['refused'])} left as sources" if byte_code["refused"] else ""
@@ -152,7 +151,6 @@ def _byte_code_line(byte_code: Mapping[str, Any] | None) -> str:
 
 
 def _strip_line(stripped: Mapping[str, Any] | None) -> str:
-    """Describe whether compiled files were stripped."""
     if stripped is None:
         return "no: this machine has no strip for that processor"
     saved = _mb(stripped["saved_bytes"])
@@ -168,5 +166,4 @@ def _part_lines(parts: Iterable[Part]) -> list[str]:
 
 
 def _mb(size: int) -> str:
-    """Format a size in megabytes."""
     return f"{size / MEGABYTE:.1f} MB"

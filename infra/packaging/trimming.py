@@ -182,5 +182,4 @@ def compile_all(folder: Path) -> ByteCode:
 
 
 def _is_compiled(source: Path) -> bool:
-    """Return whether the byte code of a source exists."""
     return Path(cache_from_source(str(source), optimization="")).is_file()

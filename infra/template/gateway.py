@@ -30,7 +30,7 @@ _LARGE = (
     "by POST /v2/uploads, and its path in this call."
 )
 _BAD = "The request cannot be read; send it again."
-# No route uses the gateway's authentication, so its errors about that mean an unknown path.
+# No route uses the gateway's authentication, so its authentication errors mean an unknown path.
 _UNKNOWN = (
     "MISSING_AUTHENTICATION_TOKEN",
     "RESOURCE_NOT_FOUND",

@@ -1,7 +1,8 @@
 """Combines everything that is merged into Chalice's template of the service's stack.
 
-Chalice merges objects member by member, and replaces other values. Members that Chalice wrote stay,
-so only an object with the same member replaces a reference, such as that to a queue's ARN.
+Chalice merges objects member by member, and replaces other values. Members that Chalice wrote stay.
+So a reference by Chalice, such as `Fn::Sub` with a queue's ARN, is replaced only by a reference
+with the same member.
 """
 
 from __future__ import annotations

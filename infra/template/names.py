@@ -19,7 +19,7 @@ Part = dict[str, Any]
 SETTINGS = Settings(name="${Name}", bucket="${Name}-data-${AWS::AccountId}-${AWS::Region}")
 # Stage of the REST API, as .chalice/config.json names it.
 API_STAGE = "api"
-# Policies of resources with data: they stay when the stack is deleted, unless its creation failed.
+# Policies that keep resources with data when the stack is deleted, unless its creation failed.
 KEEP: Part = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 
@@ -54,7 +54,7 @@ def queue_arn(short: str) -> Part:
     """Return the ARN of a queue, for references in the service's stack."""
     if short == INCOMING:
         return sub(f"arn:${{AWS::Partition}}:sqs:{_HERE}:{SETTINGS.name}-{short}")
-    # Waits until the queue is made.
+    # This reference makes CloudFormation create the queue first.
     return sub(f"${{{queue_id(short)}.Arn}}")
 
 

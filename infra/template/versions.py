@@ -101,10 +101,8 @@ def version_conditions() -> Part:
 
 
 def _is_provisioned(function: Function) -> str:
-    """Return the name of the condition that is true if a function has provisioned concurrency."""
     return f"Has{provisioned_id(function)}"
 
 
 def _snaps(function: Function) -> str:
-    """Return the name of the condition that is true if a function uses SnapStart."""
     return f"Has{snap_id(function)}"

@@ -1,4 +1,4 @@
-"""Reads bodies of requests to the emulated AWS. Before the checks, it reads only a part.
+"""Reads the bodies of requests to the emulated AWS.
 
 Before the signature is checked, only a part of the body is read: a form up to its policy, or at
 most 16 MiB if the request names the stack's access key but no digest. So strangers cannot fill

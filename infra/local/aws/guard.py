@@ -117,7 +117,7 @@ class Guard:
             raise WrongSignature(f"Pages of {origin} may not send requests.", "AccessDenied")
 
     def _preflight(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Tell a browser whether a page may send a presigned request."""
+        """Answer a browser that asks whether a page may send a presigned request."""
         headers = self._origins.preflight(environ)
         if headers is None:
             refused = Refused("This CORS request is not allowed.", "AccessForbidden")
@@ -133,7 +133,6 @@ class Guard:
     def _s3(
         self, environ: dict[str, Any], start_response: Respond, form: Form | None
     ) -> Iterable[bytes]:
-        """Call S3 for an allowed request."""
         if form is not None and self._find_unsaved():
             form.file.close()
             busy = Refused(_NOT_SAVED, "ServiceUnavailable", "503 Service Unavailable")

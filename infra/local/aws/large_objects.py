@@ -48,7 +48,6 @@ class FileStream:
         self._start, self._end = first, last + 1
 
     def __len__(self) -> int:
-        """Return the number of bytes."""
         return self._end - self._start
 
     def __iter__(self) -> Iterator[bytes]:

@@ -123,7 +123,6 @@ def check_key_id(keys: KeyPair, key_id: str) -> None:
 
 
 def _is_form(environ: dict[str, Any]) -> bool:
-    """Return whether a request posts a form to a bucket."""
     # Other requests are refused: with a valid form as body, moto would write or delete any object.
     is_bucket = "/" not in environ["PATH_INFO"].strip("/") and not environ["QUERY_STRING"]
     is_multipart = str(environ.get("CONTENT_TYPE", "")).startswith("multipart/form-data")

@@ -30,7 +30,7 @@ from infra.backups.tables import Item
 from infra.local.aws.item_calls import wire
 from infra.local.events import ACCOUNT
 
-# Reading and hashing release Python's lock.
+# Reading and hashing release Python's lock, so threads work at the same time.
 _THREADS = 4
 # Number of objects whose bytes are read at the same time.
 _PAGE = 100
@@ -44,7 +44,6 @@ class UnreadTable(Table):
     saved_rows: ReadRows
 
     def _parsed(self) -> Any:
-        """Return the rows, after parsing them."""
         # All rows are parsed before the first change, so that an error leaves the table unchanged.
         rows, ordinary = list(self.saved_rows()), cast(Any, self)
         del ordinary.saved_rows
@@ -121,7 +120,6 @@ class SavedData:
     def _read_pieces(
         self, manifest: Manifest, threads: ThreadPoolExecutor
     ) -> dict[str, list[bytes]]:
-        """Read the verified pieces of each table."""
         return {
             short: list(threads.map(self._folder.read, names))
             for short, names in manifest.tables.items()

@@ -123,7 +123,7 @@ def _check_time(timestamp: str, date: str) -> None:
 
 @lru_cache(1)
 def _window(now: int) -> tuple[str, str]:
-    """Return the first and last accepted timestamp, in seconds since 1970."""
+    """Return the first and last accepted timestamp; `now` is in seconds since 1970."""
     ends = (time.gmtime(now - SKEW_SECONDS), time.gmtime(now + SKEW_SECONDS))
     return time.strftime(_TIME_FORM, ends[0]), time.strftime(_TIME_FORM, ends[1])
 
@@ -149,7 +149,7 @@ def _headers(environ: dict[str, Any], names: Iterable[str]) -> str:
 
 @lru_cache(64)
 def _botocore(service: str) -> Any:
-    """Return botocore's signer of a service; its rules for paths and queries are used."""
+    """Return botocore's signer, whose rules for paths and queries are used here."""
     return SigV4Auth(Credentials("", ""), service, "")
 
 

@@ -17,9 +17,9 @@ from waitress.task import ThreadedTaskDispatcher
 
 # Seconds for which a caller counts as active after a call.
 CROWD_SECONDS = 1.0
-# The pause before a caller's next short call is the length of the last one times the number of that
-# caller's waiting calls, up to this limit. A few calls continue at once; of a flood, most calls of
-# other callers are not affected.
+# Longest pause between two short calls of one caller. The pause is the time of the last call, times
+# the number of the caller's waiting calls. So a few waiting calls continue almost at once, and a
+# flood of calls leaves time for other callers.
 MOST_PAUSE_SECONDS = 0.05
 
 
@@ -56,12 +56,12 @@ class FairDispatcher(ThreadedTaskDispatcher):
         self._turns_lock = threading.Lock()
         self._running: dict[Turns, int] = {}
         self._waiting: dict[Turns, deque[Any]] = {}
-        """Connections with a waiting call, by the caller and kind of the running calls."""
+        """Connections with a waiting call, by the call's caller and kind."""
         self._latest = self._other = ("", -CROWD_SECONDS)
-        """The last caller, and the last one before that differs, each with its time."""
+        """The last caller, and the last different caller before it, each with its time."""
 
     def add_task(self, channel: Any) -> None:
-        """Pass a connection's next request to a thread, at once or after the waiting requests."""
+        """Pass a connection's next request to a thread, or queue it behind the caller's calls."""
         request = channel.requests[0]
         caller = "" if request.error else request.headers.get("AUTHORIZATION", "")
         if caller:
@@ -80,7 +80,7 @@ class FairDispatcher(ThreadedTaskDispatcher):
     def end_turn(self, turns: Turns, seconds: float) -> None:
         """End a call, and start the next waiting call of the same caller and kind.
 
-        The next call starts after a pause if other callers are active.
+        If other callers are active, a short call is followed by a pause.
         """
         caller, kind = turns
         if kind.pauses:

@@ -151,7 +151,6 @@ def proxy_event(
 
 
 def _request_context(request: HttpRequest, match: Match, request_id: str) -> dict[str, Any]:
-    """Return the event's `requestContext`, which describes the call."""
     agent = next((v for n, v in request.headers if n.lower() == "user-agent"), None)
     now = datetime.now(UTC)
     return {

@@ -36,17 +36,18 @@ HEADERS_KEY = "presage.headers"
 MAX_HEADER_BYTES = 64 * 1024
 # Longest line before a chunk.
 MAX_CONTROL_BYTES = 4096
-# Seconds without data in the middle of a request after which it is refused.
+# A request is refused if its data stops for this many seconds.
 STALLED_SECONDS = 15.0
-# Seconds without a request after which a connection is closed.
+# A connection is closed after this many seconds without a request.
 IDLE_SECONDS = 75.0
 # Seconds for which the data of a refused client is discarded, so that it reads the answer.
 LINGER_SECONDS = 2.0
-# Longest time, in seconds, for which Retry-After stops reading from a client.
+# Largest Retry-After, in seconds, for which the server stops reading from a throttled client.
 HELD_SECONDS = 2
 # Longest single wait of a stopping server for an event, in seconds.
 _DRAIN_TURN_SECONDS = 0.05
-# Idle threads end within milliseconds. A thread whose call does not end is abandoned.
+# Seconds that threads get to end. Idle ones need milliseconds; one whose call does not end is
+# abandoned.
 _THREADS_END_SECONDS = 0.3
 # Requests that are answered at the same time.
 THREADS = 24
@@ -126,7 +127,7 @@ class Parser(HTTPRequestParser):
             self.error = VersionNotSupported("")
             self.completed = True
             return
-        # The value may be a list, and waitress knows single options. RFC 9110, 7.6.1.
+        # Connection may list several options, but waitress knows only single ones. RFC 9110, 7.6.1.
         options = re.split("[, \t]+", ",".join(self._values("connection")).lower())
         kept = [option for option in ("close", "keep-alive") if option in options]
         self.headers["CONNECTION"] = kept[0] if kept else ""
@@ -172,7 +173,6 @@ class Parser(HTTPRequestParser):
             raise ParsingError("The Host header is not a host with an optional port.")
 
     def _values(self, name: str) -> list[str]:
-        """Return the values of a header as sent."""
         return [value for sent, value in self.raw_headers if sent.lower() == name]
 
     def _check_control_line(self) -> None:

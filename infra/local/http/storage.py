@@ -259,7 +259,6 @@ class Stream:
         self._release = release
 
     def __iter__(self) -> Iterator[bytes]:
-        """Read the body."""
         while block := self._answer.read(_BLOCK):
             yield block
 

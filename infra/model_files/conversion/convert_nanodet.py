@@ -112,7 +112,6 @@ class _GraphConversion:
         return value
 
     def _first_unpadded(self, node: Node) -> _Value:
-        """Return a node's first input, which must have no margin."""
         value = self._first(node)
         self._require(node, value.margin == 0)
         return value
