@@ -447,11 +447,11 @@ class NothingIsSaved(StorageUnavailable):
 
     code = "nothing_is_saved"
 
-    def __init__(self, since: str, retry_after_seconds: int = 60) -> None:
-        super().__init__(retry_after_seconds)
+    def __init__(self, since: str) -> None:
+        super().__init__(retry_after_seconds=60)
         self.message = (
             f"New data is not accepted now: nothing could be saved since {since}. Reading, "
-            f"predicting and deleting still work. Try again in {retry_after_seconds} seconds."
+            f"predicting and deleting still work. Try again in {self.retry_after_seconds} seconds."
         )
 
 
@@ -474,10 +474,7 @@ class TimedOut(ServiceError):
 
     status = 504
     code = "timed_out"
-
-    def __init__(self, message: str, retry_after_seconds: int = 5) -> None:
-        super().__init__(message)
-        self.retry_after_seconds = retry_after_seconds
+    retry_after_seconds = 5
 
 
 class TrainingFailed(Exception):

@@ -47,10 +47,9 @@ class Deadline:
 class Pace:
     """Stops a download whose server sends too few bytes per second."""
 
-    # Only time spent waiting for the server counts, so that a busy machine does not make a server
-    # look slow.
-    def __init__(self, bytes_per_second: int = LEAST_BYTES_PER_SECOND) -> None:
-        self._bytes_per_second = bytes_per_second
+    def __init__(self) -> None:
+        # Only time spent waiting for the server counts, so that a busy machine does not make a
+        # server look slow.
         self._waited = 0.0
         # Bytes received in each of the last seconds of waiting.
         self._seconds = deque([0], PACE_SECONDS)
@@ -70,7 +69,7 @@ class Pace:
         self._seconds[-1] += count
 
     def _check(self) -> None:
-        least, came = self._bytes_per_second * PACE_SECONDS, sum(self._seconds)
+        least, came = LEAST_BYTES_PER_SECOND * PACE_SECONDS, sum(self._seconds)
         if self._second + 1 >= PACE_SECONDS and came < least:
             raise DownloadFailed(
                 f"Its server sent {came:,} bytes in {PACE_SECONDS} seconds; the minimum is "

@@ -52,7 +52,7 @@ def test_our_own_answers_pass(body):
     ("error", "headers"),
     [
         (StorageUnavailable(7), {"Retry-After": "7"}),
-        (TimedOut("late", 5), {"Retry-After": "5"}),
+        (TimedOut("late"), {"Retry-After": "5"}),
         (QuotaExceeded("used up", 60), {"Retry-After": "60"}),
         (MethodNotAllowed("PUT", ["POST", "GET"]), {"Allow": "GET, POST"}),
         (InvalidScheme(), {"WWW-Authenticate": "Bearer"}),
