@@ -148,7 +148,6 @@ class Stores:
         )
 
     def _add_accounts(self, settings: Settings, clock: Clock) -> None:
-        """Create the stores of accounts, their limits and their usage."""
         self.accounts = AccountStore(self.clients)
         self.refresh_tokens = RefreshTokenStore(self.clients)
         self.api_keys = ApiKeyStore(self.clients)
@@ -161,7 +160,6 @@ class Stores:
         self.in_flight = InFlight(settings, self.clients, clock)
 
     def _add_models(self, settings: Settings, clock: Clock) -> None:
-        """Create the stores of models and trainings."""
         self.models = ModelStore(self.clients, clock)
         self.places = QueuePlaces(self.clients, clock)
         self.model_leases = ModelLeases(self.clients, clock, settings)

@@ -29,21 +29,21 @@ from chalicelib.stores.aws.tables import (
 )
 from chalicelib.stores.models.served import SERVED_MEMBERS, load_served
 
-# RFC 5321 allows no longer address, so a longer one needs no lookup.
+# Maximum length of an email address (RFC 5321). A longer text needs no lookup.
 MAX_EMAIL_CHARACTERS = 254
-# Ids come from a counter, so a longer one cannot exist and needs no lookup.
+# Maximum length of an id. Ids come from a counter, so a longer text needs no lookup.
 MAX_ID_CHARACTERS = 18
 # Attempts to change keys: each fails only because another change came first.
 MAX_KEY_CHANGES = 10
-# Seconds to wait before rows are read again that DynamoDB left out of a batch read (throttling).
+# Seconds to wait before reading again the rows that a throttled DynamoDB left out of a batch read.
 READ_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
-# Returns an account's new keys for its current ones.
+# Given an account's current keys, returns the new ones.
 KeyChange = Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]
 
 
 @translate_errors
 class AccountStore:
-    """Reads and changes accounts. Reads are consistent, so callers see at once if one is closed."""
+    """Reads and changes accounts. Reads are consistent, so a closed account is noticed at once."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
@@ -260,7 +260,7 @@ def _next_id() -> str:
 def _register_email(account: Account) -> bool:
     """Register the email address of an account; return False if another account has it."""
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
-    # If it already points here, a first attempt wrote it and its response was lost.
+    # If the row already names this account, an earlier try wrote it and its response was lost.
     is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)
     return try_write(lambda: pointer.save(condition=is_free))
 

@@ -45,7 +45,7 @@ class ApiKeyStore:
 
         Raises:
             TooManyApiKeys: the account has the maximum number of keys.
-            StorageUnavailable: a later attempt at the same call has stored one.
+            StorageUnavailable: a later attempt at the same call has stored a key.
         """
 
         def change(keys: dict[str, ApiKey]) -> None:
@@ -57,7 +57,7 @@ class ApiKeyStore:
 
         replaced = self._change(key.account_id, change).get(key.key_id)
         try:
-            # Second, so that no row remains that nothing lists.
+            # Written after the list of keys, so that the list contains every key that has a row.
             ApiKeyRow(key.digest, target=key.account_id).save()
             if replaced is not None:
                 ApiKeyRow(replaced.digest).delete()
@@ -68,7 +68,7 @@ class ApiKeyStore:
 
     def remove(self, key: ApiKey) -> None:
         """Revoke an API key. A key that is already revoked is ignored."""
-        # First, so that a caller who repeats a failed call still finds the key in the list.
+        # Deleted before the key is taken off the list, so that a caller can repeat a failed call.
         ApiKeyRow(key.digest).delete()
 
         def change(keys: dict[str, ApiKey]) -> None:
@@ -97,10 +97,7 @@ class ApiKeyStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, ApiKey]], None]
     ) -> dict[str, ApiKey]:
-        """Change the API keys of an account.
-
-        `change` changes the mapping from id to key in place.
-        """
+        """Change the API keys of an account in place; return the keys before the change, by id."""
         before, _ = _ROWS.change(account_id, account_id, change)
         return before
 

@@ -35,7 +35,7 @@ class BatchQuotaStore:
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
         """Reserve one prediction per line of a batch.
 
-        If too few predictions are left, a batch with `is_partial` gets all of these, and any other
+        If too few predictions are left, a batch with `is_partial` gets the rest, and any other
         batch gets none.
 
         A repeated call for a batch returns the first reservation. `limit` is the maximum number of
@@ -112,7 +112,6 @@ def _written(write: Callable[[], object], is_done: Callable[[], bool]) -> bool:
 
 
 def _entry_of(row: QuotaRow, batch_id: str) -> str:
-    """Return the entry of a batch in a loaded row; "" if there is none."""
     mark = f"{batch_id}#"
     return next((entry for entry in row.batches or () if entry.startswith(mark)), "")
 

@@ -122,7 +122,7 @@ class IdempotencyStore:
         )
 
     def _take_over(self, row: KeyRow, now: int) -> KeyedCall:
-        """Claim a key whose latest attempt stored no answer and has no lease any more."""
+        """Claim a key whose latest attempt stored no answer and whose lease has ended."""
         attempt = int(row.attempt) + 1
         actions: list[Action] = [
             KeyRow.attempt.set(attempt),

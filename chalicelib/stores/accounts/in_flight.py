@@ -121,7 +121,7 @@ def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
         if try_update(row, actions, has_place):
             return True
         row.refresh(consistent_read=True)
-        # An entry with a later end than a new one has was written before the clock was set back.
+        # An entry that ends later than a new one was written before the clock was set back.
         latest = now + 2000 * _HELD_SECONDS
         dead = {e for e in row.running or () if not now < int(e.partition("-")[0]) <= latest}
         if not dead:

@@ -31,7 +31,7 @@ from chalicelib.stores.aws.errors import (
 from chalicelib.stores.aws.tables import QuotaRow
 from chalicelib.stores.jobs.queues import DELETE, Queues
 
-# Seconds between two tries of one write; together less than a caller waits.
+# Seconds between the tries of a write. Their sum is less than a caller waits.
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 # No try starts later than this after the first, because each may last until its own timeout.
 PATIENCE_SECONDS = 5.0
@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 class QuotaStore:
     """Counters that never exceed their limit, even if many callers count at the same time.
 
-    The DynamoDB client of these rows does not retry, because this class decides on each attempt.
+    The DynamoDB client of these rows does not retry: this class decides what is repeated.
     """
 
     def __init__(self, clients: Clients, queues: Queues) -> None:
@@ -60,7 +60,7 @@ class QuotaStore:
         self._queues = queues
         self._lock = threading.Lock()
         self._over: dict[tuple[str, str, int], set[str]] = {}
-        # Rows whose expiry is set already, because each further clause makes a write slower.
+        # Rows whose expiry is set. It is set only once, because each clause makes a write slower.
         self._dated: set[tuple[str, str]] = set()
 
     def reserve(
@@ -129,7 +129,7 @@ class QuotaStore:
             tokens = self._over.setdefault(
                 (account_id, period_of(kind, month), _side(token)), set()
             )
-            # A token that is not noted here is removed by age, like those of dead processes.
+            # A token that is not collected here is removed once it is old.
             if len(tokens) < _MOST_OVER:
                 tokens.add(token)
 
@@ -250,8 +250,8 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
             write()
         except PynamoDBException as error:
             if is_refused(error):
-                # A refusal means that the limit is reached. After a lost response, it can also
-                # mean that an earlier try was made.
+                # A refusal means that the limit is reached. After a lost response, it can also mean
+                # that an earlier try succeeded.
                 return is_lost and _ask(is_done)
             # A throttled write was certainly not made, so it can be tried again.
             is_lost = is_lost or not is_throttled(error)
@@ -264,7 +264,6 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
 
 
 def _ask(is_done: Callable[[], bool]) -> bool:
-    """Return whether a write was made; raise OutcomeUnknown if the row cannot be read."""
     try:
         return is_done()
     except PynamoDBException as error:
@@ -297,7 +296,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the attributes `held_a` and `held_b`, the one that holds this token first."""
+    """Return `held_a` and `held_b`, first the attribute that has this token."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]

@@ -19,8 +19,9 @@ from chalicelib.stores.aws.tables import QuotaRow
 _ATTEMPTS = 5
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MICROSECOND = timedelta(microseconds=1)
-# Difference of the clocks of two machines that is not taken for a jump, in microseconds. Otherwise
-# the slower machine would fill the bucket that the faster one has emptied.
+# Largest difference between the clocks of two machines that is not treated as a clock error, in
+# microseconds. Without it, the slower machine would fill the bucket that the faster one has
+# emptied.
 _SKEW = 5_000_000
 # A bucket is full again long before, so a row that was not used for a day can be deleted.
 _KEPT = timedelta(days=1)
@@ -51,8 +52,8 @@ class RateStore:
         latest = present + rate.burst_seconds * 1_000_000
         for _ in range(_ATTEMPTS):
             seen = _full_at(row)
-            # Written by a clock that has been set back since: it does not show what was drawn, and
-            # the bucket would stay empty for as long as that clock was ahead.
+            # The time comes from a clock that was set back since. It does not show how many calls
+            # were taken, and the bucket would stay empty for as long as the clock was ahead.
             is_ahead = seen is not None and seen > latest + _SKEW
             full_at = min(max(present, 0 if is_ahead else seen or 0), latest)
             calls = min(wanted, (latest - full_at) // interval)
@@ -68,7 +69,6 @@ class RateStore:
 
 
 def _is_unchanged(seen: int | None) -> Condition:
-    """Return the condition that no process has taken calls since the row was read."""
     return QuotaRow.full_at.does_not_exist() if seen is None else QuotaRow.full_at == seen
 
 

@@ -121,9 +121,9 @@ class Clients:
 
 
 def _skip_endpoint_rules(client: Any) -> Any:
-    """Stop a DynamoDB client from evaluating endpoint rules for each call, to save time."""
-    # botocore evaluates its endpoint rules for each call, which is a twentieth of a read's work.
-    # DynamoDB's depend on the region alone.
+    """Stop a DynamoDB client from evaluating endpoint rules for each call."""
+    # Evaluating the rules is a twentieth of a read's work, and DynamoDB's depend on the region
+    # alone.
     client._ruleset_resolver = None
     return client
 

@@ -87,6 +87,6 @@ class Seal:
     def _cipher(self) -> AESGCM:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        # A separate key per purpose, so that a value of one purpose cannot stand for another.
+        # A separate key per purpose, so that a value of one purpose cannot be used for another.
         label = f"presage {self._purpose} ".encode()
         return AESGCM(hashlib.sha256(label + self._secrets.signing_key()).digest())

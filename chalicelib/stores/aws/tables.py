@@ -252,7 +252,7 @@ class ModelRow(TableRow):
     lease_until = NumberAttribute(default=0)
     lease_owner = UnicodeAttribute(null=True)
     nudged_at = NumberAttribute(default=0)
-    # Old rows have a time in this attribute; turns use its name, so that old rows stay in order.
+    # Turns have the stored name of an older attribute, a time, so that old rows stay in order.
     turn = NumberAttribute(null=True, attr_name="queued_at")
     accepted_at = NumberAttribute(null=True)
     served_seconds = NumberAttribute(default=0)

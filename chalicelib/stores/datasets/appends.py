@@ -57,7 +57,7 @@ class AppendStore:
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example. If its label has an equal example from the same source, return that one.
+        """Add an example, or return the equal example that its label has from the same source.
 
         Returns:
             The example, and the dataset with its new counts.
@@ -118,11 +118,7 @@ class AppendStore:
         return label_id, replace(dataset, counts=counts)
 
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
-        """Add an example once the lease is free.
-
-        Returns:
-            The example, the dataset, and whether the example is new.
-        """
+        """Add an example once the lease is free; return it, the dataset, and whether it is new."""
         return self._stores.ownership.while_owned(
             dataset,
             lambda owned: self._append(owned, new),
@@ -212,7 +208,8 @@ class AppendStore:
             counts.label_id,
             new.picture,
         )
-        # Before the example: an extra note only costs a lookup, an example without one is lost.
+        # Noted before the example: a note without an example only costs a lookup, but an example
+        # without a note cannot be found.
         self._stores.example_places.note(owned.dataset.dataset_id, [example])
         # A chunk is one row, so it is rewritten; readers stop at the committed count.
         self._stores.examples.put_chunk(sequence, number, [*tail, example], owned.lease.fence)

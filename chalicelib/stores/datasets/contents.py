@@ -11,7 +11,7 @@ from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.receipts import ReceiptStore
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
-# Labels between two progress reports, each of which also renews the deletion's lease.
+# Labels between two progress reports. A report also renews the lease of the deletion.
 _LABELS_AT_ONCE = 10
 
 

@@ -250,11 +250,7 @@ class _Work:
         return self._traces
 
     def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
-        """Add one change to the edits.
-
-        Returns:
-            `removed`, `moved` or `changed`; "" if the change has no effect.
-        """
+        """Add a change to the edits; return `removed`, `moved`, `changed`, or "" for no effect."""
         label_id = change.label_id or example.label_id
         if label_id not in self._counts:
             raise LabelNotFound(label_id)
@@ -342,12 +338,8 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Yield the labels that may contain an example: those whose ids are in `noted`.
-
-    If `noted` has no label of the dataset, and the dataset is older than the store `ExamplePlaces`,
-    all labels of the dataset are yielded.
-    """
-    # Datasets of older versions have no noted places, so any label may have it.
+    """Return the labels that may contain an example, given the label ids noted for it."""
+    # Datasets of older versions have no noted places, so any label may contain the example.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()
 

@@ -32,7 +32,7 @@ from chalicelib.stores.datasets.pages import clear_places, delete_places, read_p
 
 # Number of uploads at the front of a queue that a worker reads to find the next one.
 FRONT = 100
-# Maximum number of waiting uploads of a queue whose messages one sweep sends again.
+# Maximum number of waiting uploads per queue for which one sweep sends messages again.
 ANNOUNCED_AT_ONCE = 500
 # Marks a new dataset whose call has not finished, so that the sweep deletes it if the call died.
 _UNFINISHED = (DatasetRow.open == DELETION_PENDING) & (DatasetRow.status == UPLOADING)
@@ -58,8 +58,7 @@ class DatasetStore:
         deletes the dataset with everything that was stored for it.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
-        # The time of this attempt. The time of creation is that of the first attempt, up to a day
-        # ago.
+        # The time of this attempt: the creation time is that of the first attempt, up to a day ago.
         now = to_milliseconds(self._clock())
         row.open, row.nudged_at = DELETION_PENDING, now
         ids = [counts.label_id for counts in dataset.counts]
@@ -67,7 +66,7 @@ class DatasetStore:
         is_new = try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
         if is_new:
             return
-        # Another attempt at the call has reserved the row. Its label ids are different ones.
+        # Another attempt at the call has reserved the row, with other label ids.
         try_update(row_of(dataset), [DatasetRow.nudged_at.set(now)], _UNCLAIMED)
         if blocks:
             there = DatasetRow.dataset_id.exists()
@@ -103,7 +102,8 @@ class DatasetStore:
         # The write was refused: an earlier try of it succeeded, or another attempt has finished.
         is_there = refresh(row)
         if not is_there:
-            # The sweep has deleted the row. It must find what this slow call stored afterwards.
+            # The sweep has deleted the row. Reserve it again, so that a later sweep deletes what
+            # this slow call stored.
             self.reserve(dataset)
         if not is_there or row.open == DELETION_PENDING:
             raise StorageUnavailable
@@ -231,7 +231,7 @@ class DatasetStore:
     def note_urls(self, dataset: Dataset, until: int) -> bool:
         """Store when presigned URLs of a dataset's images expire.
 
-        `until` is when the URLs expire. If a later time is stored, it does not change.
+        `until` is when the URLs expire. It does not replace a later time that is stored.
 
         Returns:
             False if the dataset is being deleted.

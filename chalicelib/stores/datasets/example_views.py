@@ -34,7 +34,11 @@ class ExampleViews:
     def show(
         self, dataset: Dataset, found: Sequence[tuple[Example, Label]]
     ) -> tuple[ExampleView, ...]:
-        """Return examples with labels and locations; raise DatasetNotFound during a deletion."""
+        """Return examples with labels and locations.
+
+        Raises:
+            DatasetNotFound: the examples are images, and the dataset is being deleted.
+        """
         views = tuple(
             ExampleView(example, label, self._location(dataset, example))
             for example, label in found

@@ -21,12 +21,12 @@ from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.rows import find_row
 from chalicelib.stores.aws.tables import LabelRow
 
-# Names in memory; beyond it, the cache is emptied.
+# Maximum number of cached names; above it, the cache is emptied.
 _CACHE_LIMIT = 200_000
 
 # DynamoDB accepts no more keys in one batch read.
 _BATCH_KEYS = 100
-# Latest former names of a label that are stored; all of them are in one row.
+# Number of latest names of a label that its row stores, in addition to the original name.
 MAX_FORMER = 100
 # Batch reads that run at the same time.
 _READS_AT_ONCE = 50
@@ -101,16 +101,17 @@ class LabelStore:
         more = [(fence, old) for found in known.values() for old in (*found.former, found.name)]
         row = _read_row(label.label_id)
         before = _entries(row)
-        # Entries after the committed fence were never committed, unless a later owner wrote them.
+        # A higher fence belongs to a later owner, so this correction has lost the lease.
         if any(given > fence for given, _ in before):
             raise LeaseLost
+        # Entries above the committed fence were never committed.
         kept = [entry for entry in before if entry[0] <= label.named]
         names = [*kept, *more, (fence, name)][-MAX_FORMER:]
         there = (
             LabelRow.names.does_not_exist() if row.names is None else LabelRow.names == row.names
         )
         actions: list[Action] = [LabelRow.names.set(names)]
-        # A merge target without a description takes that of the merged label.
+        # A merge target without a description gets the description of a merged label.
         inherited = "" if row.description else self._first_description(merged)
         if inherited:
             actions.append(LabelRow.description.set(inherited))

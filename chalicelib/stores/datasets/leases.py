@@ -62,7 +62,8 @@ class Addition:
 class DatasetLeases:
     """Acquires, renews and ends leases of datasets, and commits changes.
 
-    Methods with a lease raise LeaseLost if another worker owns the dataset, or it is being deleted.
+    Methods that take a lease raise LeaseLost if another worker owns the dataset or the dataset is
+    being deleted.
     """
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:

@@ -20,13 +20,14 @@ from chalicelib.stores.aws.errors import try_update
 from chalicelib.stores.aws.rows import find_row
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow
 
-# Number of rows before a page from which it is worth a write to store the page's start.
+# A page's start is stored if it is at least this many rows after the last stored position.
 SPACING = 100
 # All notes are in one row, which may have 400 kB.
 _MOST_NOTES = 1_000
 # The largest `Limit` that DynamoDB accepts.
 _MOST_COUNTED = 2**31 - 1
-# The longest run of a function. By then, a call that reserved an id has written its row.
+# Longest run of a Lambda function: after it, a call that reserved an id has written its row or
+# died.
 _SETTLED_MILLISECONDS = 15 * 60 * 1000
 
 
@@ -42,7 +43,7 @@ class _Places:
     """Id of the dataset directly before each stored position, by position."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
-        """Return the highest stored position up to `offset`, and the id of the dataset before."""
+        """Return the last stored position up to `offset`, and the id of the dataset before it."""
         return max((place for place in self.ids.items() if place[0] <= offset), default=(0, 0))
 
 

@@ -180,11 +180,7 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the digest index stays usable after an edit, and which examples it lacks.
-
-        Returns:
-            Whether the index stays usable; and digest and id of each example that the index lacks.
-        """
+        """Return whether the digest index stays usable, and the entries that it lacks."""
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.known(edit.sequence)

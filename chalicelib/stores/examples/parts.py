@@ -96,7 +96,7 @@ def process_parts(
         check: called between parts with the numbers of finished parts and of all parts; may raise
             an error to stop.
     """
-    # From the end, because the queue starts at the front; so both need no coordination.
+    # From the end, because workers of the queue start at the front. So a part is rarely done twice.
     first = waiting()
     left = first
     while left:

@@ -1,7 +1,8 @@
 """Downloads files from callers' URLs without connecting to private addresses (SSRF).
 
-Used for `path` (datasets), `sampleLocation` (predictions) and webhooks. Every address that a host
-name resolves to is checked, and the connection uses a checked address. Redirects are checked, too.
+Used for `path` (files of uploads, batches, imports and others), `sampleLocation` (predictions) and
+webhooks. Every address that a host name resolves to is checked, and the connection uses a checked
+address. Redirects are checked, too.
 """
 
 from __future__ import annotations

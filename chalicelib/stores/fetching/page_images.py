@@ -15,7 +15,7 @@ from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.exports import PAGE_IMAGES, PAGES_OWNER
 from chalicelib.stores.jobs.row_leases import ENDED
 
-# Twice as long as their URLs are valid.
+# Seconds that images are stored: twice as long as their URLs are valid.
 KEPT_SECONDS = 3600
 # The sweep deletes rows with their files; the table's TTL only removes what the sweep missed.
 _ROW_KEPT_SECONDS = 24 * 3600
@@ -41,7 +41,7 @@ class PageImageStore:
         images_id = object_id()
         now = to_milliseconds(self._clock())
         until = now + 1000 * KEPT_SECONDS
-        # Written before the files, so that the sweep also deletes those of an interrupted call.
+        # Written before the files, so that the sweep finds the files of an interrupted call.
         ExportRow(
             f"{account_id}{PAGES_OWNER}",
             images_id,

@@ -174,7 +174,7 @@ _SPECIAL_V6 = tuple(
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is a public one on the internet.
+    """Return whether an address is public on the internet.
 
     Returns:
         False for private, local, shared, reserved and multicast addresses, and for IPv6 addresses

@@ -191,11 +191,7 @@ def result_name(batch: Batch, mark: object) -> str:
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Append the file of a batch line to `file`, and the line's table cells to `cells` as JSON.
-
-    Returns:
-        The line, with offset and length in `file` in place of its bytes.
-    """
+    """Append a line's file and cells to two files; return the line with the file's position."""
     if line.cells is not None:
         row = json.dumps(line.cells, separators=(",", ":"))
         cells.write(row.encode() + b"\n")

@@ -143,7 +143,7 @@ class BatchStore:
         """
         # OCR calls are not metered, so their batches have no month.
         counted = BatchRow.month.set(month) if month else BatchRow.month.remove()
-        # Only parts of long texts have fewer lines, so most batches store no ends.
+        # Only parts of long texts have fewer lines than others, so most batches store no ends.
         is_even = [*ends[:-1]] == [*range(batch.part_lines, ends[-1], batch.part_lines)]
         parts = BatchRow.part_ends.remove() if is_even else BatchRow.part_ends.set([*ends])
         actions = [BatchRow.total.set(ends[-1]), parts, counted]
@@ -219,7 +219,7 @@ class BatchStore:
         return [BatchRow.updated_at.set(now), BatchRow.nudged_at.set(now)]
 
     def _rested(self) -> list[Action]:
-        # Without attempts, the sweep waits its longer time before it announces the parts again.
+        # With 0 attempts, the sweep waits longer before it sends the parts' messages again.
         return [BatchRow.lease_until.set(0), BatchRow.attempts.set(0), *self._progress()]
 
     def _over(self, status: str, *, keeps_lease: bool = False) -> list[Action]:
@@ -233,16 +233,10 @@ class BatchStore:
         return ended if keeps_lease else [*ended, BatchRow.lease_until.set(0)]
 
     def _update_owned(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
-        """Change the row of a batch as the worker that holds the lease of its step.
+        """Change the row of a batch under its lease; raise LeaseLost if another worker owns it.
 
-        Args:
-            batch: the batch.
-            actions: the changes.
-            ended: final status that the write sets. If the row has this status already, the
-                write is a retry and succeeds.
-
-        Raises:
-            LeaseLost: another worker owns the step, or the batch has ended with another status.
+        If the row already has the final status `ended`, the write is a retry and succeeds. It
+        raises LeaseLost for any other final status.
         """
         mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, ended)
         if self._update(batch, actions, mine) is None:

@@ -36,7 +36,7 @@ MAX_FORMS = 20
 _TRIES = 20
 # A sum that is only added to would keep every error for ever, so it is recounted daily.
 _RECOUNT_MILLISECONDS = 24 * 3600 * 1000
-# A reserved upload counts for this long before its dataset's row must exist.
+# Milliseconds for which a reserved upload counts before its dataset's row exists.
 _YOUNG_MILLISECONDS = 60_000
 
 
@@ -93,7 +93,8 @@ class CapacityStore:
             row = find_row(AccountRow, dataset.account_id)
             entries = _find(row, dataset.receipt_id)
             if row is None or not entries:
-                # An older version accepted the upload and did not count it; the next recount will.
+                # An older version of the service accepted the upload and did not count it. The next
+                # recount counts it.
                 return
             before = sum(entry.size_bytes for entry in entries)
             more, stored = size_bytes - before, int(row.stored_bytes or 0)
@@ -280,23 +281,14 @@ class CapacityStore:
                 yield text
 
     def _has_capacity(self, size_bytes: int) -> Condition:
-        """Return the condition that more bytes fit below the limit, and that the sum is recent.
-
-        `size_bytes` is the number of bytes to add. The sum of the stored bytes is recent if it was
-        recounted within a day.
-        """
+        """Return the condition that `size_bytes` more fit, and that the sum is under a day old."""
         fits: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
         both: Condition = fits & recent
         return both
 
     def _refuse(self, account_id: str, size_bytes: int) -> None:
-        """Raise the error of the limit that a call exceeds.
-
-        Raises:
-            TooManyOpen: a limit is exceeded.
-            StorageUnavailable: there is capacity again, so the caller can retry.
-        """
+        """Raise TooManyOpen for an exceeded limit; StorageUnavailable if none is exceeded now."""
         row = find_row(AccountRow, account_id)
         running = len((row.uploads if row else None) or ())
         check_capacity(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)

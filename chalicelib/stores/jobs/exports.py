@@ -31,7 +31,7 @@ MODEL = "model"
 # Marks the rows of page images, which share the table and its index of expired files. Their hash
 # key is the account id with this suffix, so that lists of exports do not read them.
 PAGE_IMAGES, PAGES_OWNER = "pages", "#pages"
-# Kinds of exports; those of datasets have none.
+# Kinds of the rows of exports. Exports of datasets have no kind.
 _KINDS = (None, MODEL)
 
 

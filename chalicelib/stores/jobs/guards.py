@@ -35,7 +35,7 @@ class GuardStore:
         self._clock = clock
 
     def new(self, model_id: str) -> str:
-        """Return a new entry that marks a run, which is about to be queued, as open."""
+        """Return a new guard entry for a run that is about to be queued."""
         return new_guard(model_id, self._now())
 
     def add_to_account(self, account_id: str, entry: str, limit: int) -> bool:
@@ -83,11 +83,8 @@ class GuardStore:
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:
-        """Return the entries that mark the current run of a model as open.
-
-        They are removed when the run ends.
-        """
-        # Right after the end, a retraining may add an entry, which must not be removed.
+        """Return the guard entries of a model's current run, to be removed when the run ends."""
+        # Called before the run ends: afterwards, a retraining may add an entry that must stay.
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         entries = self._accounts.training(model.account_id)
         entries |= dataset.training if dataset else frozenset()

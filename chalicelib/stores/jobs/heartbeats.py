@@ -46,7 +46,7 @@ class Heartbeat:
     def _try_to_renew(self) -> bool:
         """Try to renew the lease once; return whether that succeeded."""
         try:
-            # Taken before the call, because the lease counts from its write, not its response.
+            # The time before the call, because the lease counts from the write, not the response.
             started = time.monotonic()
             self._renew()
         except LeaseLost:

@@ -67,7 +67,8 @@ class TurnStore:
         level = self._level(lane)
         row = _row(lane, account_id)
         while True:
-            # One of the two conditions is true, unless another job of the account comes in between.
+            # One of the two conditions is true, unless another call adds a job of the account in
+            # between.
             if try_update(row, [CounterRow.value.add(1)], CounterRow.value >= level):
                 return Turn(lane, int(row.value))
             behind = CounterRow.value.does_not_exist() | (CounterRow.value < level)
@@ -140,14 +141,11 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
-        """Return the waiting and running jobs by queue, for the queues that a worker serves.
-
-        A worker that received the message of `job` chooses among these jobs.
-        """
+        """Return the waiting and running jobs of each queue that the receiver of `job` serves."""
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
-        """Acquire a job, and store its turn as its queue's latest; None if a worker owns it."""
+        """Acquire a job, and record its turn in its queue; return None if a worker owns the job."""
 
     def acquire(self, job: Queued) -> Owned | None:
         """Acquire the next job that may start, in the queues (lanes) that this worker serves.
@@ -266,9 +264,9 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
 
 # Seconds that a training runs before it may have to yield to another.
 TURN_SECONDS = 15.0
-# Seconds that a training waits without progress of its parts; then it does them itself.
+# Seconds that a training waits while none of its parts is finished. Then it computes them itself.
 PARTS_SECONDS = 300.0
-# A training yields only to one that has waited this long: before, an idle worker may start it.
+# A training yields only to one that has waited this long. Until then, an idle worker may start it.
 PATIENCE_MILLISECONDS = 5_000
 
 

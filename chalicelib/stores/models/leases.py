@@ -102,7 +102,7 @@ class ModelLeases:
             if row.status != RUNNING:
                 raise LeaseLost
             served = row.version if version.not_served_because else version.folder
-            # The version served until now stays too, so that this training can be taken back.
+            # The version served until now also stays stored, so that users can return to it.
             in_use = {*ending.in_use, served, row.version}
             after = before.with_new(version, in_use, self._kept_versions)
             actions: list[Action] = [
@@ -190,7 +190,8 @@ class ModelLeases:
             actions.append(ModelRow.progress.set(round(progress, 4)))
         waits = self._owned(model)
         if seconds:
-            # If the last part has ended the pause meanwhile, a new one would block its message.
+            # If the last part has ended the pause meanwhile, a new pause would block the message
+            # that it sent.
             waits &= ModelRow.lease_until > 0
         return try_update(ModelRow(model.account_id, model.model_id), actions, waits)
 
@@ -208,10 +209,7 @@ class ModelLeases:
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
         """Change the row under the lease; raise LeaseLost if another worker owns the run.
 
-        Args:
-            model: the run.
-            actions: the changes.
-            again: condition that is true if an earlier attempt at this write has succeeded.
+        `again` is a condition that is true if an earlier attempt at this write has succeeded.
         """
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):

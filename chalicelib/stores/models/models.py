@@ -31,7 +31,7 @@ from chalicelib.stores.models.serving import row_versions
 
 # Number of trainings at the front of a queue that a worker reads to find the next one.
 FRONT = 50
-# Maximum number of waiting trainings of a queue whose messages one sweep sends again.
+# Maximum number of waiting trainings per queue for which one sweep sends messages again.
 ANNOUNCED_AT_ONCE = 500
 _HIDDEN = ModelRow.deleted == True  # noqa: E712 - a PynamoDB condition
 # True of a new hidden row until SweepService starts to delete it.
@@ -209,7 +209,8 @@ class ModelStore:
     def is_unfinished(self, account_id: str, model_id: str) -> bool:
         """Return whether the call that creates a hidden model has not made it visible yet."""
         row = find_row(ModelRow, account_id, model_id)
-        # Only a visible model can leave the queue, and one in the queue cannot be deleted.
+        # A hidden model that is QUEUED was never visible: only visible models leave the queue, and
+        # a queued model cannot be deleted.
         return row is not None and row.status == QUEUED
 
     def delete(self, account_id: str, model_id: str) -> int:
@@ -236,7 +237,7 @@ class ModelStore:
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)
         silent = is_announced_before(ModelRow.nudged_at, announced_before, now)
         unheeded = is_announced_before(ModelRow.nudged_at, dead_before, now)
-        # A training that yielded has no lease, and waits like those that have not started.
+        # A training that yielded has no lease, and is treated like trainings that have not started.
         lost = (died & unheeded) | (silent & (ModelRow.lease_until == 0))
         lost_rows = ModelRow.open_index.query(RUNNING, filter_condition=lost)
         claimed = self._claim(lost_rows, lost & (ModelRow.status == RUNNING))
@@ -260,11 +261,7 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Store the present time as the last message's time in all rows that meet a condition.
-
-        Returns:
-            The models of these rows.
-        """
+        """Set `nudged_at` to now in the rows that meet a condition; return the rows' models."""
         actions: list[Action] = [ModelRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_model(row) for row in list(rows) if try_update(row, actions, condition)]

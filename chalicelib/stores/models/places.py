@@ -25,10 +25,10 @@ from chalicelib.stores.models.models import open_key
 
 # Positions up to this one are always exact.
 EXACT_PLACES = 100
-# Maximum age of a later position.
+# Maximum age of the count behind a position above EXACT_PLACES, in milliseconds.
 COUNTED_MILLISECONDS = 5_000
-# If the marks show a position from this one on, the present position is above EXACT_PLACES, too,
-# because that number of trainings cannot start within that time.
+# If the last count gave at least this position, the present one is above EXACT_PLACES, too: the
+# difference is more trainings than can start within COUNTED_MILLISECONDS.
 _FAR = 1_000
 # Trainings between two marks, unless there would be too many marks.
 _SPACING = 50
@@ -141,12 +141,10 @@ def _at_least(lane: _Lane | None, until: int | None) -> int:
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Return how many trainings in a queue (lane) were accepted before a time.
+    """Count the trainings in a queue accepted before `until` (ms); all of them if it is None.
 
-    Args:
-        lane: the acceptance times stored for the queue; None if none are stored.
-        key: the queue's partition in the index.
-        until: the time, in milliseconds since 1970; None to count all trainings.
+    `lane` has the marks of the queue; it is None if no marks are stored. `key` is the queue's
+    partition in the index.
     """
     if lane is None:
         return _count(key, ModelRow.accepted_at < until if until else None)
@@ -158,12 +156,10 @@ def _place(lane: _Lane | None, key: str, until: int | None) -> int:
 
 
 def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
-    """Count the trainings in several queues (lanes), up to `most`.
+    """Count the trainings in several queues, up to `most`.
 
-    Args:
-        lanes: the partition of each queue in the index, and a time. Only trainings accepted before
-            this time are counted; None counts all trainings.
-        most: stop at this number.
+    An item of `lanes` is a queue's partition in the index, and the time before which its trainings
+    were accepted (None counts all).
     """
     count = 0
     for key, until in lanes:

@@ -172,7 +172,7 @@ class RunFileStore:
             self._revert(model, files, user)
             raise
         if uploaded is not None and files.store is not None:
-            # Copied, so it is not needed. If this fails, a rule of the bucket deletes it.
+            # The file was copied. If its deletion fails, a rule of the bucket deletes it later.
             with suppress(StorageUnavailable):
                 self._uploads.delete(uploaded)
         return queued
@@ -186,7 +186,8 @@ class RunFileStore:
             if model.run > 1:
                 is_used = found and found.run >= model.run and found.request == model.request
             else:
-                # A hidden row may belong to a later attempt. Otherwise its files go with it.
+                # A hidden row may belong to a later attempt. If it does not, its deletion also
+                # deletes the files.
                 is_used = found or self._models.is_hidden(*key)
             if is_used:
                 return

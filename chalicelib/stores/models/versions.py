@@ -97,7 +97,8 @@ class ModelCards:
             after = self._models.find(account_id, model.model_id)
             if after is None:
                 if is_changed:
-                    # It was deleted meanwhile; its own deletion may have passed already.
+                    # The model was deleted meanwhile. Its deletion may have ended before this
+                    # change wrote the files.
                     self._artifacts.delete_prefix(model_prefix(model.model_id))
             elif before is None or before.is_adjusting or before.run != after.run:
                 is_complete = False
