@@ -149,7 +149,7 @@ class AccountService:
         change = _replacing(key, now, now + timedelta(seconds=overlap_seconds))
         changed = _existing(self._accounts.change_keys(account.account_id, change), email)
         if not overlap_seconds:
-            # They are invalid already, but nothing else would ever delete their rows.
+            # The tokens are invalid already, but nothing else would ever delete their rows.
             self._refresh_tokens.delete_all(account.account_id)
         return KeyedAccount(changed, private_pem)
 
@@ -180,7 +180,6 @@ class AccountService:
 
 
 def _existing(account: Account | None, email: str) -> Account:
-    """Return `account`; raise NotFound if it is None."""
     if account is None:
         raise NotFound(
             f"There is no active account {email}. "
@@ -223,17 +222,13 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Return HEROKU or SALESFORCE, whichever offers the plan; `present` if both do."""
+    """Return a source that offers a plan, preferably `present`; `present` if none does."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 
 
 def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
-    """Create a key pair, or check the caller's public key.
-
-    Returns:
-        The new key of the account; and its private key in PEM, None if the caller has it.
-    """
+    """Return a new account key, and its new private key in PEM; None if `public_pem` is given."""
     private_pem = new_private_pem() if public_pem is None else None
     try:
         checked = (

@@ -28,7 +28,7 @@ from chalicelib.errors import InvalidParameter, InvalidToken, StorageUnavailable
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.api_keys import ApiKeyStore
 
-# How long a process remembers which account a key belongs to.
+# How long a process caches which account a key belongs to.
 REMEMBERED_SECONDS = 60
 _MOST_REMEMBERED = 4096
 
@@ -59,8 +59,8 @@ class ApiKeyService:
             raise InvalidToken
         digest, now = digest_of(secret), self._clock()
         account_id = self._owner(digest, now.timestamp())
-        # Only the account's id is remembered. The key itself is read with the account in one
-        # trip, so that it ends at once in every process.
+        # Only the account's id is cached. The key is read together with the account, so that a
+        # revocation takes effect at once in every process.
         caller = account_id and self._accounts.find_caller(
             account_id, model_id=name_model(), digest=digest
         )

@@ -162,8 +162,8 @@ class TokenService:
         claims = self._claims(ACCESS, bearer_token)
         if claims is None or claims["exp"] <= self._clock().timestamp():
             raise InvalidToken
-        # One batch read brings account, refresh token and model: a trip per row cost as much as the
-        # encoders.
+        # One batch read loads account, refresh token and model. One read per row took as long as
+        # the encoders.
         caller = self._owner(claims, claims.get("refresh"), name_model())
         if caller is None:
             raise InvalidToken
@@ -192,7 +192,8 @@ class TokenService:
         return frozenset(host.lower() for host in self._settings.audience_hosts)
 
     def _hosts_at(self, domain: str) -> frozenset[str]:
-        # A template cannot name its gateway's own host to its functions: that would be circular.
+        # A template cannot pass the gateway's host name to its own functions: that would be
+        # circular.
         return self._hosts | {domain.partition(":")[0].lower()} if domain else self._hosts
 
     def _signer_of(self, assertion: Assertion) -> tuple[Account, str]:

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.jobs.batch_files import BatchFiles
 
-# Answers the file of a line, or raises what is wrong with it.
+# Returns the answer for the file of a line; raises an error if the file is faulty.
 Answer = Callable[[BatchLine, bytes], AnsweredLine]
 # Time limit of a document in seconds: three times that of a call. A part still fits into one run
 # of a function.
@@ -188,8 +188,8 @@ class PictureWork:
         """Return a function that predicts an image; for rankings it makes a `Judgement`."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
-        # If the model is refused here, the whole part fails. Below, it would be the error of one
-        # line.
+        # A model that is refused here fails the whole part. In `answer`, the error would be that of
+        # one line.
         self._predictions.check(model, types)
 
         def answer(line: BatchLine, content: bytes) -> AnsweredLine:
@@ -215,7 +215,7 @@ class PictureWork:
                 try:
                     found = self._ocr.read_content(model, content, request, seconds_left)
                 except MachineBusy:
-                    # The documents before it in the part are read; only this one is read again.
+                    # Only this document is read again: the part's documents before it are done.
                     if seconds_left() < 2 * BUSY_SECONDS:
                         raise
                     time.sleep(BUSY_SECONDS)
@@ -247,5 +247,4 @@ class PictureWork:
 
 
 def _no_archive(problem: InvalidZip) -> InvalidUpload:
-    """Return the error for an input file that is not an archive."""
     return InvalidUpload(str(problem))

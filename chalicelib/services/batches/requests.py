@@ -277,7 +277,8 @@ class BatchService:
         if template is not None:
             self._stores.batch_files.put_template(batch, template)
         self._batches.create(batch)
-        # A version is removed only if no row names it. This one may have been removed before.
+        # From now on the row protects the version from removal, but it may have been removed
+        # before.
         self._stores.served_models.check_kept(batch.account_id, batch.model_id, batch.model_version)
         if is_ready_now:
             # If the lease is lost, another attempt at the call or a worker prepares the batch.
@@ -306,7 +307,6 @@ class BatchService:
             self._stores.queues.send(EMBED, BatchJob.of(batch))
 
     def _check_open_limit(self, account: Account) -> None:
-        """Raise TooManyOpen if the account has the maximum number of batches."""
         kept = self._batches.of_account(account.account_id)
         unfinished = sum(not batch.is_over for batch in kept)
         if unfinished >= MAX_OPEN_BATCHES:

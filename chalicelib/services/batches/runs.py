@@ -75,7 +75,7 @@ NOT_COVERED = LineError(
 CSV_HEAD = b"row,id,label,probability,code,message\r\n"
 # Header of a ranking in CSV.
 RANKING_HEAD = b"rank,row,id,text,label,confidence,score,reason\r\n"
-# The rest of the 15 minutes of a function is for the parts.
+# Time limit of a download. The rest of a function's 15 minutes is for writing the parts.
 _DOWNLOAD_SECONDS = 600.0
 # These end the batch: another attempt would fail in the same way.
 _REFUSALS = (DownloadFailed, InvalidUpload, PredictionQuotaExceeded, TooLarge)
@@ -169,15 +169,15 @@ class BatchRunService:
         self._start_next(batch.account_id)
 
     def settle(self, batch: Batch) -> None:
-        """Settle an ended batch: give back unused quota, delete files, start the next batch."""
+        """Settle an ended batch: release unused predictions, delete files, start the next batch."""
         now = to_milliseconds(self._clock())
         if is_owned(batch.lease_until, now):
-            # A worker that prepares it may be about to reserve predictions, so settle it later.
+            # A worker that prepares the batch may be about to reserve predictions, so wait.
             seconds = (batch.lease_until - now) / 1000
             self._send(batch, delay_seconds=min(900, math.ceil(seconds)))
             return
         result, size = batch.result, batch.size_bytes
-        # A cancelled ranking has no result: it is only selected from all parts.
+        # A cancelled ranking has no result, because the selection needs all parts.
         has_lines = batch.parts_done and batch.kind != RANK
         if batch.status == CANCELLED and has_lines and batch.is_open:
             result = result_name(batch, "cancelled")
@@ -193,7 +193,6 @@ class BatchRunService:
         self._start_next(batch.account_id)
 
     def _emit(self, batch: Batch) -> None:
-        """Emit the event for the end of a batch."""
         event = "batch.failed" if batch.status == FAILED else "batch.done"
         data = {"id": batch.batch_id, "modelId": batch.model_id, "status": batch.status}
         self._stores.events.emit(batch.account_id, event, family=batch.family, **data)
@@ -225,13 +224,10 @@ class BatchRunService:
 
     @contextmanager
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
-        """Hold the lease of a batch while the block runs.
+        """Hold a batch's lease while the block runs; yield the batch, and a check of the lease.
 
-        Yields:
-            The batch with its lease, and a function that raises LeaseLost if the lease is lost.
-
-        Raises:
-            LeaseLost: another worker owns the batch, or the batch has ended.
+        Both this function and the check raise LeaseLost if another worker owns the batch, or the
+        batch has ended.
         """
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
@@ -263,11 +259,7 @@ class BatchRunService:
             raise
 
     def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> list[int]:
-        """Split the input into parts and store them.
-
-        Returns:
-            For each part, the number of lines in it and in all parts before it.
-        """
+        """Store the input in parts; return, for each part, the number of lines up to its end."""
         ends: list[int] = []
         with tempfile.TemporaryFile() as file:
             read = self._lines(batch, file, check, table)

@@ -291,8 +291,5 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return whether a correction can fix a suspect; False if the image lacks a label.
-
-    Only an upload can add an image under another label.
-    """
+    """Return whether a correction can fix a suspect. Only an upload can add a missing label."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

@@ -138,7 +138,7 @@ class DatasetService:
         if wanted:
             ids = self._datasets.ids(account_id, family, wanted)
             page = self._datasets.find_many(account_id, family, ids[offset : offset + count])
-            # Between the two reads a file may be read to its end, or a dataset be renamed.
+            # Between the two reads, a worker may finish an upload, or a dataset may be renamed.
             found = [one for one in page if wanted.keeps(one.name, one.status)]
             return ListPage(tuple(self._labels.views(found)), offset, len(ids) > offset + count)
         # A list without a filter is read by position: a far page skips the rows before it.

@@ -201,13 +201,11 @@ def _target(view: DatasetView, label_id: int | None, label: str | None) -> Label
 
 
 def _check_readable(view: DatasetView) -> None:
-    """Raise DatasetNotFound if a dataset is being deleted."""
     if view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)
 
 
 def _check_takes_pictures(dataset: Dataset) -> None:
-    """Raise BadRequest if the dataset's type does not allow single images."""
     if dataset.type != "image":
         raise BadRequest(
             f"Dataset {dataset.dataset_id} is of type {dataset.type}; single images are added "

@@ -114,7 +114,7 @@ class FeedbackService:
             raise _unknown_label(view, expected_label)
         kind = content_type(file.content)
         new = new_picture(file, kind, FEEDBACK, label.name, label.label_id)
-        # The contract lets a name of feedback be used once in a dataset.
+        # By the contract, a dataset has at most one feedback image with a given name.
         return self._append(view.dataset, replace(new, needs_own_name=True))
 
     def _append(self, dataset: Dataset, new: NewExample) -> ExampleView:
@@ -135,7 +135,6 @@ class FeedbackService:
 
 
 def _unknown_label(view: DatasetView, expected_label: str) -> InvalidParameter:
-    """Return the error for a label that the dataset does not have; it lists the first 20 labels."""
     names = ", ".join(label.name for label in view.labels[:20])
     return InvalidParameter(
         "expectedLabel",
@@ -145,7 +144,6 @@ def _unknown_label(view: DatasetView, expected_label: str) -> InvalidParameter:
 
 
 def _check_takes_pictures(model: Model) -> None:
-    """Raise InvalidParameter if the model's type does not allow single images as feedback."""
     if model.type in PICTURE_TYPES:
         return
     remedy = "use a model of type image or image-multi-label"

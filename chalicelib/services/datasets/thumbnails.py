@@ -92,20 +92,20 @@ class ThumbnailService:
         with ThreadPoolExecutor(min(_LOOKS, len(digests)), "thumbnails") as threads:
             found = dict(zip(digests, threads.map(find, digests), strict=True))
         if head and None in found.values():
-            # GET would make the missing ones now, and show them.
+            # A GET would make the missing thumbnails now, and return them.
             head.has_length = False
         return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
-        """Return the size stored with a thumbnail. If the thumbnail is missing, make it in time.
+        """Return the size stored with a thumbnail; make a missing thumbnail before `ends_at`.
 
-        No thumbnail is made after `ends_at`, in seconds of the monotonic clock.
+        `ends_at` is in seconds of the monotonic clock.
         """
         try:
             size = self._thumbnails.find(dataset_id, digest)
             if size is not None or time.monotonic() >= ends_at:
                 return size
-            # The time is checked again inside: waiting for a turn may have used it up.
+            # The time is checked again, because waiting for a turn may have used it up.
             with _DECODING:
                 if time.monotonic() >= ends_at:
                     return None

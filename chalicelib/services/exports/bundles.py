@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.encoding.pool import EncoderPool
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-# Written by the installation about itself; predictions do not read it.
+# Files that the installation writes for itself. Predictions do not read them.
 _NOT_EXPORTED = ("installed.json",)
 _LICENCES = ("LICENSE", "NOTICE")
 
@@ -195,7 +195,7 @@ class BundleService:
     ) -> None:
         """Add sample inputs to the archive, with the predictions of this service for them."""
         served = ServedModel(model.model_id, model.type, model.status, model.version)
-        # No model has this many labels, so that each answer contains all labels.
+        # More labels than any model has, so that each answer contains all labels.
         options, golden = PredictionOptions(count=1_000_000), []
         if model.family == LANGUAGE:
             for text in golden_texts(manifest["labels"]):

@@ -172,7 +172,8 @@ class ModelExportService:
         )
         self._exports.create(export)
         try:
-            # A version is removed only if no row names it. This one may have been removed before.
+            # From now on the row protects the version from removal, but it may have been removed
+            # before.
             self._check_kept(model.account_id, model.model_id, version.folder)
         except ServiceError:
             self._exports.delete(export)

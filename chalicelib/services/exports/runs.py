@@ -258,7 +258,6 @@ class ExportRunService:
         self._delete_with_owner(export)
 
     def _emit(self, export: Export) -> None:
-        """Emit the event that an export is finished and can be downloaded."""
         model, ids = export.model, dict[str, str | int](id=export.export_id)
         if model is None:
             ids["datasetId"] = export.dataset_id
@@ -267,10 +266,7 @@ class ExportRunService:
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
     def _emit_again(self, job: ExportJob, delivery: int) -> None:
-        """Emit the event again if the message was delivered again.
-
-        The worker of an earlier delivery may have died after publishing the file.
-        """
+        """Emit the event again on a redelivery, because the earlier worker may not have done so."""
         if delivery > 1:
             export = self._stores.exports.find(job.account_id, job.export_id)
             if export is not None and export.status == SUCCEEDED:
@@ -286,7 +282,6 @@ class ExportRunService:
         )
 
     def _view(self, export: Export) -> DatasetView:
-        """Return the exported dataset; raise BadRequest if it was deleted."""
         stores = self._stores
         dataset = stores.datasets.find(export.account_id, export.family, export.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
@@ -308,7 +303,6 @@ class ExportRunService:
             self._stores.exports.delete(export)
 
     def _give_up(self, export: Export, cause: str) -> None:
-        """End an export as FAILED, because it has no attempts left."""
         tries = self._settings.max_attempts
         known = f" The last time, {cause}." if cause else ""
         message = f"The export was interrupted {tries} times.{known} Create it again later."

@@ -105,11 +105,7 @@ class DeletionRunService:
         return dataset is None or not dataset.is_unfinished
 
     def _delete(self, deletion: Deletion) -> Deletion | None:
-        """Delete the rows and files of an object.
-
-        Returns:
-            The deletion; None if it was postponed, because a worker or reader may use the data.
-        """
+        """Delete the rows and files of an object; return None if the deletion was postponed."""
         if deletion.kind == MODEL:
             self._delete_model(deletion)
             return deletion
@@ -146,18 +142,16 @@ class DeletionRunService:
         self._stores.capacity.settle(deletion.account_id, counted, -size_bytes)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion | None:
-        """Delete a dataset, and remove its examples from the cards of models.
+        """Delete a dataset, and remove its examples from models' cards; return None to try later.
 
-        Returns:
-            The deletion, with the expiry of the last presigned URL; None if it must wait for an
-            adjustment that copies a card.
+        It must wait while an adjustment copies a card. The result has the expiry of the last URL.
         """
         stores = self._stores
 
         def report(share: float) -> None:
             stores.deletions.report(deletion, round(0.05 + 0.9 * share, 4))
 
-        # No more URLs are issued, so this expiry is final. It is noted where it outlives the row.
+        # No more URLs are issued, so this expiry is final. The record outlives the dataset's row.
         urls_until = stores.datasets.urls_until(dataset)
         if urls_until:
             stores.deletions.note_urls(deletion, urls_until)

@@ -101,14 +101,7 @@ class SweepService:
         return self._stores.places.count()
 
     def _announce_uploads(self, dead_before: int, announced_before: int) -> int:
-        """Resend the jobs of abandoned uploads; return their number.
-
-        Args:
-            dead_before: resend jobs whose worker died if their last message was sent before this
-                time, in milliseconds since 1970.
-            announced_before: resend jobs that no worker has started if their last message was sent
-                before this time.
-        """
+        """Resend the jobs of abandoned uploads (`DatasetStore.claim_lost`); return their number."""
         lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)
         for dataset in lost:
             self._stores.ingest_queue.announce(IngestJob.of(dataset))
@@ -149,7 +142,7 @@ class SweepService:
         started = 0
         for account in self._stores.accounts.list_due(self._clock()):
             started += self._start_deletions(account.account_id)
-            # Deletions take several sweeps, and the account must exist until its data is gone.
+            # The deletions take several sweeps, and the account must exist until its data is gone.
             if self._is_empty(account.account_id):
                 self._stores.exports.delete_of_account(account.account_id)
                 self._stores.quotas.delete_all(account.account_id)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Pause before the next attempt when something is still in use, in seconds.
 WAIT_SECONDS = 60
-# When no further adjustment may delay the deletion, in seconds after the correction.
+# Seconds after a correction from which on no new adjustment may delay the deletion of the old data.
 OVERDUE_SECONDS = 600
 # Enough of a file of vectors to hold the digests of a few thousand examples.
 _HEAD_BYTES = 65_536
@@ -103,11 +103,7 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Delete the records of corrections that were never committed.
-
-        Returns:
-            The records of corrections that may still be running.
-        """
+        """Delete the records of corrections that never committed; return those that may run."""
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
         for one in others:
@@ -120,11 +116,7 @@ class TraceService:
         return waiting
 
     def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
-        """Delete data that was replaced by the corrections in `ready`.
-
-        Returns:
-            False if the data could not be deleted completely, because the dataset is in use.
-        """
+        """Delete data that `ready` corrections replaced; return False if the dataset is in use."""
         stores, number = self._stores, dataset.dataset_id
         gone = {i for one in ready for i in one.traces.gone}
         changed = gone | {i for one in ready for i in one.traces.replaced}
@@ -148,11 +140,7 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Delete the vectors and images of old examples, if no other example uses them.
-
-        Returns:
-            False if nothing was deleted because the dataset is in use.
-        """
+        """Delete vectors or unused images of old examples; return False if images are in use."""
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)
@@ -167,10 +155,7 @@ class TraceService:
         return True
 
     def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
-        """Remove vectors from the stored objects that contain them.
-
-        A removed vector that another example needs is computed again.
-        """
+        """Remove stored vectors. A vector that another example needs is computed again."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         artifacts = self._stores.artifacts
@@ -189,11 +174,7 @@ class TraceService:
                 artifacts.delete(key)
 
     def _remove_images(self, dataset: Dataset, pictures: set[str]) -> bool:
-        """Delete image files that no example uses, with their features.
-
-        Returns:
-            False if nothing was deleted because the dataset is in use.
-        """
+        """Delete unused images and their features; return False if the dataset is in use."""
         stores, number = self._stores, dataset.dataset_id
         # A running training reads the images until its end.
         if stores.guards.oldest(dataset) is not None:
@@ -223,16 +204,10 @@ class TraceService:
         return True
 
     def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> bool:
-        """Remove examples from the cards, reports and learning curves of the dataset's models.
+        """Remove examples from cards, reports and curves; return False if one is being copied.
 
-        Args:
-            dataset: the dataset.
-            ids: ids of the examples.
-            names: texts or file names of the examples.
-
-        Returns:
-            False if an adjustment is copying some of these documents. Its copies may keep the
-            examples.
+        `ids` are the ids of the examples, and `names` their texts or file names. A copy that an
+        adjustment makes may keep the examples.
         """
 
         def change(document: Any) -> Any:

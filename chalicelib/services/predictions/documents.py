@@ -323,10 +323,7 @@ def _pack_page(
 
 
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
-    """Raise BadRequest if a page has too much text for the task.
-
-    The limit for images is a number of words; for forms and business cards, a number of lines.
-    """
+    """Raise BadRequest if a page has more words, or for some tasks lines, than the limit."""
     count, lines = count_line_words(page.lines), len(page.lines)
     if is_picture and count > MAX_OCR_WORDS:
         raise BadRequest(

@@ -168,7 +168,6 @@ class PicturePredictionService:
         return trained, picture
 
     def _check_backbones(self, model: ServedModel, trained: TrainedVision) -> None:
-        """Raise BackboneMissing if a backbone of the model is not installed."""
         for use in trained.backbones:
             try:
                 installed = self._backbones.facts(use.name).sha256

@@ -231,7 +231,6 @@ class TemplateService:
     def _read_input(
         self, learning: TemplateLearning, file: BinaryIO, check: Callable[[], None]
     ) -> None:
-        """Copy the archive into an open file."""
         if not learning.source:
             if not self._learnings.read_input(learning, file):
                 raise StorageUnavailable
@@ -293,7 +292,6 @@ class TemplateService:
         return {"path": source.path}
 
     def _check_open_limit(self, account: Account) -> None:
-        """Raise TooManyOpen if the account has the maximum number of jobs."""
         stored = self._learnings.of_account(account.account_id)
         unfinished = sum(not each.is_over for each in stored)
         if unfinished >= MAX_OPEN_LEARNINGS or len(stored) >= MAX_KEPT_LEARNINGS:
@@ -305,17 +303,13 @@ class TemplateService:
             )
 
     def _delete_upload(self, learning: TemplateLearning) -> None:
-        """Delete the input file of an ended job, if it was sent with a presigned form.
-
-        If that fails, a rule of the bucket deletes the file later.
-        """
+        """Delete the file of a presigned form; on failure, a rule of the bucket deletes it."""
         uploaded = claimed_file(learning.account_id, learning.source)
         if uploaded is not None:
             with suppress(StorageUnavailable):
                 self._stores.uploaded_files.delete(uploaded)
 
     def _give_up(self, learning: TemplateLearning, cause: str) -> None:
-        """End a job as FAILED, because it has no attempts left."""
         tries = self._settings.max_attempts
         known = f" The last time, {cause}." if cause else ""
         message = f"The learning was interrupted {tries} times.{known} Send it again later."

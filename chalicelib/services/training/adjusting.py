@@ -144,7 +144,8 @@ class AdjustmentService:
         self._check_dataset(model)
         key = self._stores.user_texts.new_key(model)
         asked = wanted.rate if wanted.rate is not None else model.out_of_domain_rate
-        # Texts of a dataset are not kept: its deletion would not find them on the card.
+        # Texts of a dataset are not stored on the card, where the deletion of the dataset would not
+        # find them.
         keeps = not isinstance(wanted.source, DatasetView)
         adjustment = {"texts": key, "rate": asked, "keepsTexts": keeps}
         if wanted.with_feedback:
@@ -172,8 +173,8 @@ class AdjustmentService:
     def _check_dataset(self, model: Model) -> None:
         """Raise an error if an adjustment of the model would delay a running deletion.
 
-        This can be a deletion of the model's dataset, or of examples removed from it. A deletion
-        waits while an adjustment of the model runs, so new adjustments could delay it without end.
+        The deletion can be of the model's dataset, or of examples removed from the dataset. It
+        waits while an adjustment runs, so new adjustments could delay it without end.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
@@ -396,7 +397,6 @@ class AdjustmentService:
 
 
 def _check_model(model: Model) -> None:
-    """Raise an error unless a model can be adjusted."""
     if model.type != INTENT:
         raise InvalidParameter(
             "model_id",

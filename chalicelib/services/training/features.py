@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
     Rows = tuple[tuple[int, int], list[Halves]]
 
-# Delegates works under a name. The pair is the fraction of all rows that exist before and after.
+# Delegates rows to other workers as a named stage. The pair is the fraction of all rows that exist
+# before the stage and after it.
 Delegate = Callable[[str, list[PartWork], tuple[float, float]], None]
 # Called between objects with the numbers of existing rows, all rows, and rows made by this call.
 Check = Callable[[int, int, int], None]
@@ -366,8 +367,8 @@ class _FeatureCollection:
         while True:
             self._check(len(self._rows), self._total, self._made)
             self._unseen += 1
-            # The ingest may have made some meanwhile. A listing costs as much as there are keys, so
-            # it is done less and less often, in proportion to the work.
+            # The ingest may have made some rows meanwhile. Listing takes longer with every key, so
+            # it is repeated less and less often.
             if self._unseen * _LISTING_SHARE >= len(self._known):
                 self._load_new(first_view, expected)
             group = self._next_group(waiting)

@@ -146,7 +146,7 @@ class ImportService:
         with tempfile.TemporaryFile() as file:
             try:
                 self._fetch(model, file, control.check)
-                # A server need not state the size, so the call may not know it.
+                # The call may not know the size, because a server need not announce it.
                 self._stores.capacity.check_version(model.account_id, file.tell())
                 bundle = Bundle(file, control.check)
                 head = self._read(model, bundle, control)
@@ -175,12 +175,9 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Predict an archive's sample inputs; raise an error if the archive has other answers.
+        """Predict an archive's sample inputs; return the largest difference from its answers.
 
-        Small differences are allowed.
-
-        Returns:
-            The largest difference from the answers in the archive.
+        A difference above a small tolerance raises an error.
         """
         from chalicelib.engines.imports.imported_model import compare_golden
 
@@ -199,7 +196,6 @@ class ImportService:
         source: dict[str, Any],
         started: float,
     ) -> LearnedModel:
-        """Return the version to publish."""
         description = checked_description(bundle.manifest, model.family)
         labels = description.labels
         facts = {
@@ -227,7 +223,6 @@ class ImportService:
         )
 
     def _fetch(self, model: Model, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Copy the archive into an open file."""
         place = model.request.imported or {}
         if uploaded := claimed_file(model.account_id, place):
             self._stores.uploaded_files.read(uploaded, file, check=check)

@@ -92,11 +92,7 @@ class TrainingPartService:
             queue.send_part(lent, following)
 
     def _make(self, model: Model, key: str) -> bool:
-        """Compute a part of a training, and delete the part's input.
-
-        Returns:
-            False if the part was finished before.
-        """
+        """Compute a part and delete its input; return False if the part was finished before."""
         part = self._parts.read(key)
         if part is None:
             return False

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.places import QueuePlaces
 
-# Queues a run by the last argument, with the uploaded texts that its request names.
+# Queues a run with its last argument. If the request names uploaded texts, they are stored first.
 QueueWithUnlabelled = Callable[[Model, float, Callable[[StoreFiles | None], ModelView]], ModelView]
 
 
@@ -139,7 +139,8 @@ class TrainingService:
         # The artifact of an import is about as large as its archive.
         archive_bytes = (model.request.imported or {}).get("bytes") or 0
         self._stores.capacity.check_version(model.account_id, int(str(archive_bytes)))
-        # Counted first, so that nothing but the queue can fail once the training is accepted.
+        # The position is read first, so that only the queue can still fail once the training is
+        # accepted.
         position = self.view(model).queue_position
         entry = self._guard(account, dataset, model.model_id)
         try:
@@ -289,7 +290,6 @@ class TrainingService:
             )
 
     def _check_profile(self, dataset: Dataset, algorithm: str | None, profile: object) -> None:
-        """Raise ProfileMissing if a requested profile is not installed."""
         if profile is None:
             return
         # A requested profile is never replaced by another one.
@@ -299,13 +299,9 @@ class TrainingService:
             raise ProfileMissing(str(profile), missing)
 
     def _guard(self, account: Account, dataset: Dataset | None, model_id: str) -> str:
-        """Count a training against the account's limit, and protect its dataset from deletion.
-
-        Returns:
-            The entry that marks the training as open.
-        """
+        """Count a training against the limit, and protect its dataset; return the guard entry."""
         guards, limit = self._stores.guards, self._settings.max_open_trainings
-        # Entries name the model, so that those of dead calls can be recognised and removed.
+        # Entries name the model, so that entries of dead calls can be recognised and removed.
         entry = guards.new(model_id)
         if not guards.add_to_account(account.account_id, entry, limit):
             raise TooManyOpen(

@@ -104,7 +104,7 @@ class TrainingRunService:
             self._give_up(model, model.last_error)
             ended = True
         else:
-            # It may belong to another account than the message.
+            # This training may belong to another account than the message.
             with log.bound(account=model.account_id, model=model.model_id):
                 ended = self._attempt(model, remaining_seconds)
         if ended:
@@ -217,7 +217,8 @@ class TrainingRunService:
         if not model.request.serves_if_better or current is None or not current.version:
             return {}
         served, new = self._stores.model_files.evaluation(current), learned.evaluation
-        # A retraining on wrong labels hardly changes the answers, but no longer fits its labels.
+        # After a retraining on wrong labels, the predictions hardly change, but fit the labels
+        # less.
         found = compare(served, new, by_own_labels=True)
         if found is None:
             reason = why_not_compared(served, new)
@@ -248,15 +249,11 @@ class TrainingRunService:
             log.warning("version_not_deleted", model=model.model_id)
 
     def _emit(self, model: Model, event: str) -> None:
-        """Emit the event for the end of a training."""
         ids = {"modelId": model.model_id, "datasetId": model.dataset_id, "run": model.run}
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
     def _emit_again(self, job: TrainJob, delivery: int) -> None:
-        """Emit the event again if the message was delivered again.
-
-        The worker of an earlier delivery may have died after publishing the version.
-        """
+        """Emit the event again on a redelivery, because the earlier worker may not have done so."""
         if delivery == 1:
             return
         model = self._stores.models.find(job.account_id, job.model_id)
@@ -266,7 +263,7 @@ class TrainingRunService:
     def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:
         now = time.monotonic()
         total = now - started
-        # A run that was continued counts from its first function, whose monotonic clock is gone.
+        # The time of a resumed run counts from its first function, whose monotonic clock is lost.
         if learned.begun_at is not None:
             total = max(total, (self._clock() - learned.begun_at).total_seconds())
         rest = total - (now - saving) - learned.training_seconds
@@ -284,7 +281,6 @@ class TrainingRunService:
         )
 
     def _dataset(self, model: Model) -> Dataset:
-        """Return the dataset of a model; raise TrainingFailed if it was deleted."""
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise TrainingFailed(
@@ -305,7 +301,6 @@ class TrainingRunService:
         self._clean_up(model, entries)
 
     def _give_up(self, model: Model, cause: str) -> None:
-        """End a run as FAILED, because it has no attempts left."""
         self._end(model, out_of_attempts(self._settings.max_attempts, cause))
         journal.job_given_up("model", model.model_id)
 

@@ -123,7 +123,7 @@ class TextLearner:
         if model.request.skips_small_labels:
             texts = texts.without_small_labels(model.request.minimum_examples)
         progress = _Progress(control, self._curves.writer(model))
-        # Parts that no worker has computed, although the run paused for them until its lease ended.
+        # Compute the parts that no worker has computed while the run was paused.
         self._parts.finish(model, progress.on_sample)
         # Chosen before the sample is drawn, because larger vectors allow fewer texts.
         profile = self._profile(model, dataset, texts, progress)
@@ -158,8 +158,8 @@ class TextLearner:
     ) -> tuple[datetime, list[Dataset]]:
         """Return when the run began, and its datasets as they were then."""
         datasets = self._examples.datasets(model, dataset)
-        # A resumed run trains on the examples of its start, so that its result does not depend on
-        # deaths.
+        # A resumed run trains on the examples of its start, so that an interruption changes no
+        # result.
         beginning = self._checkpoints.beginning(model)
         if beginning is None:
             control.check()
@@ -253,7 +253,7 @@ class TextLearner:
         return of_unlabelled
 
     def _unlabelled_texts(self, model: Model) -> tuple[int | str, list[str]] | None:
-        """Return the unlabelled texts of the request with the owner of their vectors, or None.
+        """Return the owner of the unlabelled texts' vectors, and the texts; None without texts.
 
         The owner is a dataset id, or a key prefix in the bucket.
         """
@@ -263,7 +263,7 @@ class TextLearner:
         if found is None:
             return None
         beginning = self._checkpoints.beginning(model)
-        # Texts that were added since the start of the run are not read, as for its examples.
+        # Like the labelled examples, these are the texts that existed when the run began.
         dataset = found if beginning is None else beginning.of_unguarded(found)
         return dataset.dataset_id, self._examples.unlabelled(dataset)
 
@@ -339,7 +339,8 @@ class TextLearner:
     ) -> None:
         """Embed an upload's waiting parts, if the training needs all texts and all encoders."""
         of_parts = encoder_names(dataset.language, None)
-        # A part gets vectors of all encoders of the queue, which this training may not need.
+        # Embedding a part makes vectors of all encoders of the queue, some of which this training
+        # may not need.
         if texts.available or not set(of_parts) <= set(profile.encoders):
             return
 
@@ -417,8 +418,8 @@ class _Progress:
 
     def on_vectors(self, seconds: float) -> None:
         """Raise TimedOut before the fit if another Lambda invocation will have more time for it."""
-        # Only if this function has computed vectors: otherwise the next one would not have more
-        # time.
+        # Only if this function has computed vectors: otherwise the next function would have no more
+        # time for the fit.
         if self.has_embedded and self._control.remaining_seconds() < seconds:
             raise TimedOut("The embeddings are finished; the next function trains on them.")
 

@@ -117,7 +117,7 @@ class VersionService:
         if number is None:
             return model
         version = _find(model, number)
-        # The learning curve of its run belongs to the version.
+        # The learning curve belongs to the version's run, so the copy also gets this run.
         return replace(model, version=version.folder, run=version.run)
 
     def _view(self, model: Model, version: ModelVersion) -> VersionView:

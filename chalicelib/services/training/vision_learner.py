@@ -246,7 +246,7 @@ class VisionLearner:
         saved = load_checkpoint(content, fingerprint) if content else None
         if saved is not None:
             curve = stores.curves.writer(model, saved.epochs)
-            # A gap in the stored curve could not be filled again, so the training starts again.
+            # A gap in the stored curve could not be filled later, so the training starts again.
             training = self._restored(model, data, options, saved) if curve.is_whole else None
             if training is not None:
                 return _OpenTraining(model, training, curve, fingerprint, saved.seconds)

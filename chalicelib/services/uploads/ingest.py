@@ -138,7 +138,7 @@ class IngestService:
         """
         owned = self._queue.acquire(job)
         if owned is not None:
-            # It may belong to another account than the message.
+            # This upload may belong to another account than the message.
             dataset = owned.dataset
             with log.bound(account=dataset.account_id, dataset=dataset.dataset_id):
                 if self._attempt(owned):
@@ -210,8 +210,8 @@ class IngestService:
         dataset, seconds = owned.dataset, time.monotonic() - began
         journal.upload_done(dataset.dataset_id, dataset.type, rows, seconds)
         self._emit(dataset, "dataset.ready")
-        # After the commit: a death before it leaves too much counted until the recount, never too
-        # little.
+        # After the commit: if the process dies before, too much is counted until the recount, never
+        # too little.
         self._stores.capacity.end_upload(dataset, is_kept=True)
         self._drop_raw(owned)
         self._announce_parts(owned.dataset)
@@ -245,7 +245,8 @@ class IngestService:
         receipt = replace(receipt, status="FAILED", message=full)
         receipt = receipt if scan is None else scan.fill_failed(receipt)
         try:
-            # Raises if the upload has ended, so that its receipt is not overwritten.
+            # Renewing raises an error if the upload has ended, so that its receipt is not
+            # overwritten.
             self._stores.dataset_leases.renew(dataset, owned.lease)
             self._discard(owned)
             self._stores.receipts.put(receipt, owned.lease.fence)
@@ -258,15 +259,11 @@ class IngestService:
             log.warning("ingest_lease_lost", dataset=dataset.dataset_id)
 
     def _emit(self, dataset: Dataset, event: str) -> None:
-        """Emit the event for the end of an upload."""
         ids = {"id": dataset.dataset_id, "receiptId": dataset.receipt_id}
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
     def _emit_again(self, job: IngestJob, delivery: int) -> None:
-        """Emit the event again if the message was delivered again.
-
-        The worker of an earlier delivery may have died after committing the upload.
-        """
+        """Emit the event again on a redelivery, because the earlier worker may not have done so."""
         if delivery == 1:
             return
         dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)
@@ -344,7 +341,7 @@ class _Attempt:
         owned, check = self._owned, self._cancellation.check
         reading = self._reader.read(owned, file, check, begin)
         check()
-        # Only now the real size is known: an archive reserves the size of its file.
+        # The real size is known only now: the upload of an archive reserves the size of its file.
         self._stores.capacity.resize_upload(owned.dataset, reading.scan.bytes)
         return reading
 
@@ -407,7 +404,7 @@ class _Attempt:
         dataset, lease = self._owned.dataset, self._owned.lease
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
         receipt = reading.fill(replace(receipt, status="SUCCEEDED"))
-        # The receipt first: a reader that sees the upload finished must find it.
+        # The receipt first: a reader that sees the end of the upload must find the receipt.
         self._stores.receipts.put(receipt, lease.fence)
         addition = Addition(
             counts=counts,
@@ -455,16 +452,14 @@ class _Attempt:
         try:
             fetched = self._stores.downloads.fetch(path, file, most, seconds, check=check)
         except DownloadFailed:
-            # Not the fault of the file if the time is up: the queue continues with it.
+            # If the time is up, the file is not at fault: a worker of the queue continues with the
+            # upload.
             check()
             raise
         return fetched.size_bytes
 
     def _delete_copied(self, uploaded: UploadedFile) -> None:
-        """Delete the file of a presigned form after it was copied.
-
-        If that fails, a rule of the bucket deletes the file later.
-        """
+        """Delete a copied file of a presigned form; on failure, a rule of the bucket deletes it."""
         try:
             self._stores.uploaded_files.delete(uploaded)
         except StorageUnavailable:

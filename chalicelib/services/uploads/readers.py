@@ -45,7 +45,7 @@ from chalicelib.stores.examples.pictures import PictureStore, PictureWriter
 
 # Examples between two checks of the lease.
 _CHECK_EXAMPLES = 1_000
-# The maximum of one delete call of the bucket.
+# Maximum number of images that one call of the bucket deletes.
 _DELETED_AT_ONCE = 1_000
 _CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
 

@@ -22,8 +22,8 @@ from chalicelib.stores.examples.parts import PartStore
 from chalicelib.stores.jobs.queues import EMBED, Queues
 from chalicelib.stores.models.run_parts import part_after
 
-# Queued parts of one upload. Fewer than of a batch, for whose result a caller waits; a training
-# that starts too early delegates what is missing.
+# Queued parts of one upload. Batches have more, because callers wait for their results. A training
+# that starts before the parts are done delegates what is missing.
 UPLOAD_PARTS_AT_ONCE = 3
 
 # Computes the part of a job within the remaining seconds; returns whether this call completed it.

@@ -433,11 +433,7 @@ class UploadService:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
     def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource, entry: str) -> bool:
-        """Undo a failed upload: stop counting it, delete its file, and release a claimed file.
-
-        Returns:
-            False if the upload has started; then nothing is undone.
-        """
+        """Undo a failed upload; do nothing and return False if the upload has started."""
         key = dataset.account_id, dataset.family, dataset.dataset_id, dataset.upload_id
         try:
             if self._stores.datasets.find_queued(*key) is not None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.deliveries import DeliveryStore
     from chalicelib.stores.jobs.events import Events
 
-# A receiver answers this to say that it will never accept events again.
+# Status with which a receiver refuses all further events.
 _GONE = 410
 # A delivery that takes at least this many seconds counts as running for the same time after its
 # end.
@@ -124,12 +124,7 @@ class DeliveryService:
             self._deliveries.wait(done, failed.resting_until)
 
     def _post(self, hook: Webhook, delivery: Delivery) -> tuple[int | None, str]:
-        """Post an event to a webhook.
-
-        Returns:
-            The status of the response, or None if there was none; and why the delivery failed, or
-            "" if it succeeded.
-        """
+        """Post an event; return the response's status or None, and the cause of a failure or ""."""
         secrets = self._hooks.secrets(hook)
         if not secrets:
             return None, "Its secret cannot be read any more; rotate it."
@@ -156,14 +151,8 @@ class DeliveryService:
     def _note_failure(self, hook: Webhook, cause: str, *, is_gone: bool) -> Webhook | None:
         """Pause a webhook after a failed attempt; disable it after 24 hours of failures.
 
-        Args:
-            hook: the webhook.
-            cause: why the attempt failed.
-            is_gone: whether the receiver asked for no more deliveries. If so, the webhook is
-                disabled.
-
-        Returns:
-            The changed webhook; None if it was deleted.
+        With `is_gone`, the receiver asked for no more deliveries, and the webhook is disabled.
+        Return the changed webhook; None if it was deleted.
         """
         now = self._clock()
 
