@@ -16,7 +16,7 @@ METRICS_MODES = ("off", "emf")
 LOG_STREAMS = ("", "stderr", "stdout")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TEXT_PROFILES = ("fast", "accurate")
-# Each takes about 333 bytes of the model's row, which DynamoDB limits to 400 KB.
+# Each version takes about 333 bytes of the model's row, which DynamoDB limits to 400 KB.
 MOST_KEPT_VERSIONS = 100
 _ORIGIN = re.compile(r"\*|https?://[^/\s*]+")
 

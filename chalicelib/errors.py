@@ -2,7 +2,7 @@
 
 A class without a status has that of its base class: BadRequest 400, Unauthorized 401, NotFound 404,
 MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
-StorageUnavailable 503, TimedOut 504. Only workers see TrainingFailed, PartsSent and LeaseLost.
+StorageUnavailable 503, TimedOut 504. TrainingFailed, PartsSent and LeaseLost never reach a caller.
 An error is raised where a rule is checked. Only chalicelib/web (HTTP) and chalicelib/workers.py
 (queues) convert errors to answers. See spec (Errors) and contract (section 3).
 """
@@ -492,4 +492,4 @@ class PartsSent(Exception):
 
 
 class LeaseLost(Exception):
-    """Another worker owns the job, or the job has ended, so this worker must stop writing."""
+    """Another process owns the job or dataset, or the job has ended: this one must stop writing."""

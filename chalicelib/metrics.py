@@ -134,7 +134,7 @@ def put(values: Values, **dimensions: str) -> None:
 def embedded(values: Values, **dimensions: str) -> dict[str, object]:
     """Pass metrics to the recorder, and return the members to add to a log line.
 
-    If metrics are off, there are no members.
+    If metrics are off, the result is empty.
 
     Raises:
         ValueError: a metric has other dimensions.

@@ -35,7 +35,7 @@ from chalicelib.domain.jobs.messages import (
     kind_of,
 )
 
-# Members of a job that every line of its handler has, and what they are called there.
+# Members of a job that every log line of its handler contains, with their names there.
 IDS = {
     "account_id": "account",
     "dataset_id": "dataset",
@@ -73,7 +73,7 @@ def handle(handler: str, container: Container, message: Mapping[str, Any], conte
         try:
             job = decode_job(message["body"], kinds, default)
         except UnknownJob as unknown:
-            # Delivering it again would not help: no handler of this queue knows the kind.
+            # A new delivery would not help: no handler of this queue knows the kind of the message.
             log.warning("unknown_job", job=unknown.kind)
             return
         kind = kind_of(job)
@@ -125,7 +125,6 @@ def _remaining(context: Any) -> float:
 
 
 def _function(context: Any) -> str:
-    """Return the full name of the running function."""
     return str(getattr(context, "function_name", ""))
 
 
@@ -152,7 +151,8 @@ _RUNS: Mapping[type[Struct], Callable[[Container, Any, Callable[[], float], int]
     ExportJob: lambda c, *job: c.export_runs.run(*job),
     BucketNotice: lambda c, notice, *_: _receive(c, notice),
 }
-# What the queues of each handler carry, and the kind of a message that does not name one of these.
+# For each handler, the kinds of job in its queues, and the kind of a message that names none of
+# these.
 HANDLED: Mapping[str, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
     "ingest": ((IngestJob, EmbedJob, FeaturesJob, BatchJob, LearnJob, TrainPartJob), None),
     "train": ((TrainJob,), TrainJob),

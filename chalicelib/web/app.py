@@ -72,7 +72,7 @@ class PresageApp(Chalice):
         """Return the container of services, created at its first use."""
         if self._container is None:
             with self._lock:
-                # Checked again: another thread may have built it while this one waited for the
+                # Checked again: another thread may have created it while this one waited for the
                 # lock.
                 if self._container is None:
                     self._container = self._make_container()
@@ -122,7 +122,7 @@ class PresageApp(Chalice):
     def _allow_origin(self, event: dict[str, Any], answer: dict[str, Any]) -> None:
         """Add the headers that let pages of allowed origins read an answer."""
         origin = _header(event, "origin")
-        # Without an Origin header the services are not built only to read a setting.
+        # Without an Origin header, the container is not created just to read a setting.
         if origin or (self._container and self._container.settings.allow_origins):
             answer["headers"] |= cors_headers(self.container.settings.allow_origins, origin)
 

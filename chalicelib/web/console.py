@@ -52,7 +52,7 @@ def headers(bucket_url: str) -> dict[str, str]:
     """Return the HTTP headers of the console."""
     return {
         "Content-Security-Policy": policy(bucket_url),
-        # A page that opened this one may not navigate it or read its address.
+        # A page that opened the console may not navigate it or read its address.
         "Cross-Origin-Opener-Policy": "same-origin",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",

@@ -67,7 +67,6 @@ def _grant(call: Call, form: TokenForm) -> Granted:
 
 
 def _needed(name: str, value: str | None) -> str:
-    """Return the value of a field that the grant type requires; raise an error without one."""
     if value is None:
         raise MissingParameter(name)
     return value

@@ -179,7 +179,7 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
             raise InvalidParameter(
                 "fromReportOf", "send 'corrections' or 'fromReportOf', one of them."
             )
-        # Checked here and not by the type, for a text that says how to send the rest.
+        # Checked here and not by the type, so that the error says how to send the rest.
         count = 1 if self.corrections is None else len(self.corrections)
         if not 1 <= count <= MAX_CORRECTIONS:
             raise InvalidParameter(

@@ -214,7 +214,7 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
     return _added(call)
 
 
-# Clients of version 1.0 add a file by this PUT, which renames below /v2.
+# Clients of version 1.0 add a file with this PUT. Below /v2, the same PUT renames the dataset.
 @_adds("/v2/vision/datasets/{dataset_id}", versions=(VERSION_1,), form=OldChangesForm)
 def put_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Upload a file whose examples are added to a dataset."""

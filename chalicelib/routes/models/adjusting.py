@@ -61,7 +61,7 @@ def recover_adjustment(call: Call, keyed: KeyedCall) -> model_records.TrainingRe
     An adjustment is queued as a training.
     """
     model = model_in_path(call)
-    # The mark in the row is that of the call which queued the last run.
+    # The model's row has the mark of the call that queued the last run.
     if model.mark != keyed.object_id:
         return None
     return describe.training(call.container.training.view(model))

@@ -100,7 +100,7 @@ def train(call: Call) -> model_records.TrainingRecord:
 def recover_retraining(call: Call, keyed: KeyedCall) -> model_records.TrainingRecord | None:
     """Return the model's training if an earlier attempt at the call queued it."""
     model = model_in_body(call)
-    # The mark in the row is that of the call which queued the last training.
+    # The model's row has the mark of the call that queued the last training.
     if model is None or model.mark != keyed.object_id:
         return None
     return describe.training(call.container.training.view(model))

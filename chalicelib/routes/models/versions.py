@@ -17,7 +17,7 @@ from chalicelib.web.operations.locate import model_in_path
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
 
-# A list of all versions: more than the limit are stored while batches use old ones.
+# A list without pages. It exceeds the limit of stored versions only while batches use old ones.
 _ALL = Window(0, 100)
 
 

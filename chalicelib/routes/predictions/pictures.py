@@ -58,7 +58,7 @@ _predicts = partial(
     Operation,
     "POST",
     families=(VISION,),
-    # The row of the model is read in one trip with that of the account.
+    # The rows of the model and of the account are read in one trip.
     name_model=named_in_body,
     locate=served_in_body,
     cost=PICTURES,

@@ -38,7 +38,7 @@ class TextForm(msgspec.Struct, rename="camel"):
 _predicts = partial(
     Operation,
     "POST",
-    # The row of the model is read in one trip with that of the account.
+    # The rows of the model and of the account are read in one trip.
     name_model=named_in_body,
     locate=served_in_body,
     cost=TEXTS,

@@ -20,7 +20,7 @@ from chalicelib.errors import InvalidParameter
 
 def wire_bytes(encoded: bytes) -> int:
     """Return the size that an encoded answer has within the JSON of a Lambda response, in bytes."""
-    # There, quotes and backslashes take two bytes, and a text may consist of them.
+    # In the response, a quote or backslash takes two bytes, and a text may consist of them.
     return len(encoded) + encoded.count(b'"') + encoded.count(b"\\")
 
 
@@ -91,7 +91,7 @@ def list_answer(
     """Return a page of a list. It has at most 5 MB, but at least one record."""
     records = _encoded(page.items, record)
     is_cut = len(records) < len(page.items)
-    # A page that is cut may repeat as many items as it hides, but skips none.
+    # After a cut page, hidden items are not passed: the next page may repeat some, but skips none.
     passed = len(records) if is_cut else len(records) + page.hidden
     following = page.offset + passed if page.has_more or is_cut else None
     return ListAnswer(ListRecord("list", records), following, asked.count, headers or {})

@@ -120,7 +120,7 @@ def read_request(event: Mapping[str, Any]) -> ApiRequest:
         method=context["httpMethod"],
         template=template,
         path=str(context.get("path") or event.get("path") or context["resourcePath"]),
-        # Decoded exactly once: the event has them encoded.
+        # The event has the values encoded once, so they are decoded once.
         parameters={name: unquote(value) for name, value in event["pathParameters"].items()},
         query={name: values[-1] for name, values in _query(event).items()},
         headers={name.lower(): value for name, value in event["headers"].items()},
@@ -176,8 +176,8 @@ MAX_SCALAR_BYTES = 1_048_576
 # Maximum size of a file as Base64 text, in bytes: 10 MB, a third more, and line breaks.
 MAX_ENCODED_BYTES = 15 * 1_048_576
 
-# Content codings that no body is read in. Other values of the header change nothing, because
-# clients send such as `utf-8` with bodies that are not encoded.
+# Content codings that are refused. Other values of the header are ignored, because clients send,
+# for example, `utf-8` with bodies that are not encoded.
 COMPRESSED = ("gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress")
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -253,7 +253,6 @@ def _check_encoding(header: str) -> None:
 
 
 def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:
-    """Return the error for a content type that is not accepted."""
     allowed = f"{MULTIPART} or {JSON}"
     if takes_urlencoded:
         allowed = f"{URLENCODED}, {allowed}"
@@ -330,7 +329,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
     return {
         name: value
         for name, value in members
-        # An empty `sampleId` is echoed; of other fields the empty text means that they are absent.
+        # An empty `sampleId` is echoed. Any other field with an empty text counts as absent.
         if value is not None and (value != "" or name == SAMPLE_ID)
     }
 
@@ -357,7 +356,6 @@ def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
 
 
 def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
-    """Return the fields of a URL-encoded body."""
     try:
         pairs = parse_qsl(body.decode("utf-8"), errors="strict", max_num_fields=MAX_PARTS)
     except UnicodeDecodeError as problem:

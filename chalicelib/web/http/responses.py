@@ -74,7 +74,7 @@ def error_response(error: ServiceError) -> Response:
     """Return the response of an error."""
     # A message may repeat a value of the call, which can be a key that was sent in a wrong place.
     message, detail = hide_keys(error.message), error.detail
-    # The cells of a file are shown as they are.
+    # The preview of a file (PreviewRecord) is shown unchanged.
     detail = hide_keys(detail) if isinstance(detail, str) else detail
     record = ErrorRecord(message, error.code, detail or msgspec.UNSET)
     return response(record, error.status, error_headers(error))

@@ -197,7 +197,7 @@ class _Schemas:
 
 def _rules(rules: Schema) -> Schema:
     """Return the rules of a form as JSON schema, with `anyOf` and `oneOf` inside `allOf`."""
-    # Client generators and Swagger UI take a schema that has `oneOf` for one of the choices alone.
+    # Client generators and Swagger UI ignore the other rules of a schema that has `oneOf`.
     choices = [{name: rules[name]} for name in ("anyOf", "oneOf") if name in rules]
     others = {name: rule for name, rule in rules.items() if name not in ("anyOf", "oneOf")}
     return {**others, "allOf": choices} if choices else others
@@ -352,7 +352,6 @@ def _without_null(schema: Schema) -> Schema:
 
 
 def _query(owner: str, name: str, schema: Schema, *, required: bool = False) -> Schema:
-    """Return the description of one query parameter."""
     meaning = schema.get("description") or words.word(owner, name)
     described = {"name": name, "in": "query", "required": required, "description": meaning}
     return {**described, "schema": schema}

@@ -96,7 +96,7 @@ PictureKind = Annotated[str, Meta(extra_json_schema={"enum": [*PICTURE_KINDS]})]
 AnyKind = Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
 Delimiter = Annotated[str, Meta(extra_json_schema={"enum": [",", ";", "|", "tab"]})]
 Encoding = Annotated[str, Meta(extra_json_schema={"examples": ["windows-1252", "shift_jis"]})]
-# Longer ones get a 400 that says so, and a schema has no remedy.
+# `extra_json_schema`, so that a longer text is refused with a remedy.
 Separator = Annotated[str, Meta(extra_json_schema={"maxLength": 3, "examples": [";"]})]
 # A column is a header or a number from 1.
 Column = Annotated[int | str, Meta(extra_json_schema={"examples": ["Subject", 2]})]
@@ -118,7 +118,7 @@ class DescriptionItem(msgspec.Struct):
     """The description of one label."""
 
     name: str
-    # Checked by the domain, for a text that names the place.
+    # Checked by the domain, whose error names the place.
     description: Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": MAX_DESCRIPTION})] = ""
 
 

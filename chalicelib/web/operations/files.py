@@ -47,7 +47,7 @@ def one_source(
 ) -> UploadSource | DatasetView:
     """Return the source of a call, which must be exactly one of a file, a URL and a dataset."""
     sent, path = call.fields.files.get("data"), call.form.path
-    # Several sources are refused rather than one ignored: it might be the wrong one.
+    # Several sources are refused, because an ignored one might be the right one.
     count = sum(one is not None for one in (sent, path, view))
     if count > 1:
         raise BadRequest(
@@ -102,7 +102,7 @@ def sample_of(call: Call) -> Sample:
     """Return the sample of a call, which must be exactly one of a file, a URL and Base64 text."""
     sent = call.fields.files.get("sampleContent")
     location, encoded = call.form.sample_location, call.form.sample_base64_content
-    # Two samples are refused rather than one ignored: it might be the wrong one.
+    # Two samples are refused, because an ignored one might be the right one.
     count = sum(item is not None for item in (sent, location, encoded))
     if count > 1:
         raise BadRequest(

@@ -385,7 +385,7 @@ def _rendered(call: Call, answer: object) -> Response:
         if answer.next_offset is not None:
             page = {"offset": answer.next_offset, "count": answer.count}
             link = next_link(call.request, page)["Link"]
-            # A deprecated list already links its successor.
+            # A deprecated list already has a link to its successor.
             headers["Link"] = f"{headers['Link']}, {link}" if "Link" in headers else link
         answer = answer.record
     if call.request.version == VERSION_1:
