@@ -121,7 +121,7 @@ def _as_jpeg(source: Source, upright: Any, most_bytes: int) -> Source:
     if source.size > most_bytes or upright.width * upright.height > MAX_PIXELS:
         upright.thumbnail((SIDES[0], SIDES[0]))
     stream = _jpeg(upright)
-    # A side that is too large for the limit is followed by the next smaller one.
+    # If the image is still too large, it is scaled to the next smaller side.
     for side in SIDES[1:]:
         if stream.tell() <= most_bytes:
             break

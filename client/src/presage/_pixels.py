@@ -13,7 +13,7 @@ LIGHT = 191
 _SUBFILE, _BITS, _PHOTOMETRIC = 254, 258, 262
 _REDUCED = 1  # bit of the kind: a smaller copy of another page
 _WHITE_IS_ZERO = 0
-# Modes of Pillow with one value a pixel that may exceed 255.
+# Modes of Pillow with one value per pixel that may exceed 255.
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 
 

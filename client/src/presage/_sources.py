@@ -160,7 +160,7 @@ def api_fields(options: Mapping[str, object], kind: type) -> dict[str, object]:
     """
     known = [*kind.__annotations__]
     for name in options:
-        # Python itself refuses an unknown argument only where each one is a parameter.
+        # Python does not refuse unknown arguments of a function that collects them as keywords.
         if name not in known:
             raise TypeError(f"{name} is an unexpected keyword argument. Known: {', '.join(known)}.")
     return {camel(name): _text(value) for name, value in options.items()}

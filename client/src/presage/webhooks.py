@@ -19,7 +19,7 @@ from typing import Any
 
 from presage.errors import SignatureError
 
-# Seconds that the time of a request may differ from this machine's: it limits replays.
+# Maximum difference in seconds between the time of a request and this machine's. It limits replays.
 TOLERANCE = 300.0
 
 

@@ -105,7 +105,7 @@ class AsyncPresage:
 
     async def deletion(self, deletion_id: str) -> records.Deletion:
         """Fetch the state of a deletion that runs in the background."""
-        # Deletions of both families are found below each of them.
+        # Each family finds the deletions of both families.
         request = Request("GET", f"/v2/language/deletion/{deletion_id}")
         return await self.transport.record(request, records.Deletion)
 

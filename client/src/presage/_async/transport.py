@@ -24,7 +24,7 @@ from presage.errors import AuthenticationError
 
 T = TypeVar("T", bound=Record)
 
-# Seconds that two clocks may differ before they explain a refused token.
+# A larger difference between the two clocks, in seconds, explains a refused token.
 MAX_CLOCK_SKEW = 30.0
 
 

@@ -53,7 +53,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
             self.refresh,
             lambda seen: seen.status_msg != "UPLOADING",
             title=f"Reading {self.name}",
-            # Datasets have no progress member, so the bar only shows that it is not over.
+            # Datasets have no progress member, so the bar only shows that the work is running.
             share=lambda _: None,
             timeout=timeout,
             progress=progress,
@@ -268,7 +268,7 @@ class Datasets(Generic[ResultT_co]):
         """Create a dataset without examples, with the given labels and their descriptions."""
         fields = {"name": name, "type": type, "language": language}
         fields["labelDescriptions"] = _described(label_descriptions)
-        # The API takes labels as one text with commas between.
+        # The API takes labels as one text, separated by commas.
         fields["labels"] = ",".join(labels) if labels else None
         request = Request("POST", self._base, fields=fields)
         return self._bound(self._transport.record(request, Dataset))

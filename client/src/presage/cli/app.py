@@ -201,7 +201,7 @@ def main() -> None:
 
 
 def _profile_first(words: list[str]) -> list[str]:
-    """Move `--profile NAME` before the command, so that it may stand anywhere."""
+    """Move `--profile NAME` before the command, so that users can write it anywhere."""
     before = words[: words.index("--")] if "--" in words else words
     for at, word in enumerate(before):
         name = before[at + 1 : at + 2] if word == "--profile" else []

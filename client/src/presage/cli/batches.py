@@ -195,7 +195,6 @@ def _format_of(place: Path) -> str | None:
 
 
 def _find(service: Presage, batch_id: str) -> Batch:
-    """Return a batch of either family."""
     try:
         return service.language.batches.get(batch_id)
     except NotFoundError:
@@ -203,7 +202,6 @@ def _find(service: Presage, batch_id: str) -> Batch:
 
 
 def _line(batch: Batch) -> str:
-    """Return a batch as one line."""
     counts = batch.counts
     failed = f", {counts.failed} failed" if counts.failed else ""
     cause = f": {batch.failure_msg}" if batch.failure_msg else ""

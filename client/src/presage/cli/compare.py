@@ -85,11 +85,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _recorded(path: Path) -> Iterator[Recorded]:
-    """Read recorded calls.
-
-    Raises:
-        PresageError: the file cannot be read; the message names the line.
-    """
+    """Yield recorded calls; raise PresageError for a file or a line that cannot be read."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeError) as error:

@@ -54,7 +54,7 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 
 def find_model(service: Presage, model_id: str) -> Model:
     """Return a model by its id, which may belong to either family."""
-    # The API finds models of both families below each of them.
+    # The API finds models of both families below the path of either family.
     return service.language.models.get(model_id)
 
 

@@ -394,7 +394,6 @@ def _fix_boxes(dataset_id: int, item: str, *, is_alone: bool, as_json: bool) -> 
 
 
 def _move(item: str) -> dict[str, str]:
-    """Parse EXAMPLE=LABEL."""
     number, _, label = item.partition("=")
     if not number.isdecimal() or not label:
         raise typer.BadParameter(f"write EXAMPLE=LABEL, not {item!r}", param_hint="--move")

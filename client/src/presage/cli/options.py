@@ -49,7 +49,7 @@ _NAMED = {
     },
     "--param": {*TrainParams.__annotations__},
 }
-# A quoted word, or one in camel case, and whether the message calls it a field.
+# A word in quotes or camel case, with the word `field` or `parameter` before or after it, if any.
 _WORD = re.compile(
     r"(?P<before>\b(?:field|parameter)s? )?"
     r"(?:(?P<mark>['`])(?:trainParams\.)?(?P<quoted>[A-Za-z]+)(?P=mark)"
@@ -95,7 +95,7 @@ def _parameter(name: str, kind: Any, default: object) -> inspect.Parameter:
 def known_options(call: Callable[..., object], collected: type = object) -> Collection[str]:
     """Return the keyword arguments of a method, including the members of its TypedDict."""
     named = inspect.signature(call).parameters.values()
-    # These two are options of the commands.
+    # The commands declare these two as separate options.
     own = {item.name for item in named if item.kind is item.KEYWORD_ONLY} - {"progress", "partial"}
     has_more = any(item.kind is item.VAR_KEYWORD for item in named)
     return own | {*collected.__annotations__} if has_more else own

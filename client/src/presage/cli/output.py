@@ -20,11 +20,7 @@ def print_json(value: Any) -> None:
 
 
 def _write(text: str) -> None:
-    """Print text; characters that the encoding lacks become question marks.
-
-    Raises:
-        PipeClosed: the reader has closed the pipe.
-    """
+    """Print text, with `?` for unencodable characters; raise PipeClosed if the pipe is closed."""
     encoding = sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

@@ -169,9 +169,7 @@ def ocr(
 def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:
     """Yield the lines to print: the whole text if it was requested, otherwise items and tables.
 
-    Args:
-        found: the result.
-        every: whether to include those lines of business cards that have no contact data.
+    `every` includes lines of business cards without contact data.
     """
     whole = found.raw.get("document")
     if whole is not None:

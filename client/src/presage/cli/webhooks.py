@@ -114,6 +114,5 @@ def _switch(webhook_id: str, *, enabled: bool, as_json: bool) -> None:
 
 
 def _line(hook: Webhook) -> str:
-    """Return a webhook as one line."""
     cause = f": {hook.failure_msg}" if hook.failure_msg else ""
     return f"{hook.url}: {hook.status}, {', '.join(hook.events)}{cause}"
