@@ -50,7 +50,7 @@ print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
 
 @contextmanager
 def served(app: str = "app:app", **fields: object) -> Iterator[tuple[LocalStack, Client, World]]:
-    """Start a stack, and yield it with the client of an account that polls twice a second."""
+    """Start a stack; yield it, a client that polls twice a second, and the client's `World`."""
     environment = {"PRESAGE_RATE_FACTOR": "1000"}
     with LocalStack(app, environment=environment) as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))

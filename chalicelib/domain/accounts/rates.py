@@ -1,9 +1,9 @@
 """Limits how many calls an account may make in a short time, by plan and by cost of the call.
 
-Each account and cost class has a token bucket in one row, shared by all processes. A process takes
-the calls of one second from the bucket at once and counts them in memory, so few calls read or
-write the row. With up to 50 processes, the effective limit differs from the intended one by at most
-a factor of 2.
+Each account and cost class has a token bucket in one row, shared by all processes. A token permits
+one call. A process takes the tokens for one second from the bucket at once and counts them in
+memory, so few calls read or write the row. With up to 50 processes, the effective limit differs
+from the intended one by at most a factor of 2.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ RATES: Mapping[str, Mapping[str, int]] = {
     "GOLD": _LARGE,
     "SFDC_1M_EDITION": _LARGE,
 }
-# A full bucket holds the calls of 100 seconds, so an idle account may send a burst.
+# A full bucket holds the tokens of 100 seconds, so an idle account may send a burst.
 BURST_SECONDS = 100
-# Seconds for which a process uses the calls from an almost empty bucket, before it draws again.
+# Seconds for which a process uses the tokens from an almost empty bucket, before it draws again.
 SCARCE_SECONDS = 0.2
 # The `Retry-After` of a refusal.
 RETRY_SECONDS = 1
@@ -66,7 +66,7 @@ _BUCKETS = 4096  # One for each account and cost class that this process has see
 
 @dataclass(frozen=True)
 class Rate:
-    """The rate at which a token bucket fills, and how many calls the bucket can hold."""
+    """The rate at which a token bucket fills, and how many tokens the bucket can hold."""
 
     per_second: float
     burst_seconds: int = BURST_SECONDS
@@ -74,17 +74,17 @@ class Rate:
 
     @property
     def interval(self) -> timedelta:
-        """Return the time after which the bucket gains one call."""
+        """Return the time after which the bucket gains one token."""
         return timedelta(seconds=1 / self.per_second)
 
     @property
     def block(self) -> int:
-        """Return how many calls a process takes from the shared bucket at once."""
+        """Return how many tokens a process takes from the shared bucket at once."""
         return max(1, int(self.per_second))
 
     @property
     def burst(self) -> int:
-        """Return the number of calls in a full bucket."""
+        """Return the number of tokens in a full bucket."""
         return max(1, round(self.per_second * self.burst_seconds))
 
 
@@ -94,39 +94,39 @@ _TESTS = Rate(TESTS_PER_MINUTE / 60, 60)
 
 
 class SharedBuckets(Protocol):
-    """The stored token buckets from which all processes take calls."""
+    """The stored buckets from which all processes take tokens. Each token permits one call."""
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take up to `wanted` calls from a bucket; return how many were taken."""
+        """Take up to `wanted` tokens from a bucket; return how many were taken."""
 
 
 @dataclass
 class _Drawn:
-    """The calls that this process has taken from the bucket of an account and cost class."""
+    """The tokens that this process has taken from the bucket of an account and cost class."""
 
     lock: Lock = field(default_factory=Lock)
     calls: int = 0
     spent: int = 0
     drawn_at: float = 0.0
     is_scarce: bool = False
-    """Whether the process got fewer calls than it wanted, because the bucket was nearly empty."""
+    """Whether the process got fewer tokens than it wanted, because the bucket was nearly empty."""
 
     def is_due(self, now: float) -> bool:
-        """Return whether this process must take calls from the shared bucket again.
+        """Return whether this process must take tokens from the shared bucket again.
 
-        This is necessary once all calls that it took are used, and at the latest after
-        BURST_SECONDS; if the bucket was nearly empty, after SCARCE_SECONDS.
+        This is necessary once all tokens that it took are used, and at the latest after
+        BURST_SECONDS. If the bucket was nearly empty, it is necessary after SCARCE_SECONDS.
         """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
-            # These calls are too old: the bucket has filled up again, as if they had never been
+            # These tokens are too old: the bucket has filled up again, as if they had never been
             # taken.
             self.calls = self.spent = 0
             return True
         return elapsed >= SCARCE_SECONDS if self.is_scarce else self.spent >= self.calls
 
     def spend(self, now: float) -> bool:
-        # The last calls of a bucket are spent evenly, so that a flood does not come in waves.
+        # The last tokens of a bucket are spent evenly, so that a flood does not come in waves.
         share = (now - self.drawn_at) / SCARCE_SECONDS if self.is_scarce else 1.0
         if self.spent >= self.calls or self.spent > self.calls * share:
             return False

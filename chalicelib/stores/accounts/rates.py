@@ -1,6 +1,6 @@
 """Token buckets for rate limits: one row per account and cost class, shared by all processes.
 
-A row stores one number: the time at which the bucket will be full again. Taking calls moves this
+A row stores one number: the time at which the bucket will be full again. Taking tokens moves this
 time into the future (generic cell rate algorithm, ITU-T I.371).
 """
 
@@ -29,19 +29,22 @@ _KEPT = timedelta(days=1)
 
 @translate_errors
 class RateStore:
-    """Takes calls from token buckets that all processes share. No bucket is ever overdrawn."""
+    """Takes tokens from buckets that all processes share. Each token permits one call.
+
+    No bucket is ever overdrawn.
+    """
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take up to `wanted` calls from a bucket.
+        """Take up to `wanted` tokens from a bucket.
 
-        Each account has a bucket for each cost class. `rate` is how fast the bucket fills, and
-        how many calls it holds.
+        Each account has a bucket for each cost class. `rate` is how fast the bucket fills, and how
+        many tokens it holds.
 
         Returns:
-            The number of calls taken; 0 if the bucket is empty.
+            The number of tokens taken; 0 if the bucket is empty.
 
         Raises:
             StorageUnavailable: the row cannot be read, or other processes changed it at every
