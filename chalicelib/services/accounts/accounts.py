@@ -49,8 +49,8 @@ class KeyedAccount:
 class AccountService:
     """Creates, lists, changes and closes accounts.
 
-    Methods raise InvalidParameter if a value is out of range, and NotFound if no account, or no
-    active one, has the address.
+    Methods raise InvalidParameter if a value is out of range, and NotFound if no account has the
+    address or, except in `close`, the account is closed.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class AccountService:
         source: str = DEFAULT_SOURCE,
         public_pem: str | None = None,
     ) -> KeyedAccount:
-        """Create an account with a new key pair, or with a public key of the caller.
+        """Create an account with the public key `public_pem`, or with a new key pair if it is None.
 
         Raises:
             InvalidParameter: the address, the plan or the key is not allowed.
@@ -134,7 +134,7 @@ class AccountService:
     def reset_key(
         self, email: str, overlap_seconds: float = 0, public_pem: str | None = None
     ) -> KeyedAccount:
-        """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`.
+        """Replace the keys of an account; old keys and their tokens expire after `overlap_seconds`.
 
         The account gets the public key `public_pem`. If it is None, a key pair is created.
 
@@ -222,13 +222,13 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Return a source that offers a plan, preferably `present`; `present` if none does."""
+    """Return `present`, or another source if that offers the plan and `present` does not."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 
 
 def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
-    """Return a new account key, and its new private key in PEM; None if `public_pem` is given."""
+    """Return an account key, and its private key in PEM (None if `public_pem` is given)."""
     private_pem = new_private_pem() if public_pem is None else None
     try:
         checked = (

@@ -69,8 +69,8 @@ class TokenService:
     """Issues tokens for assertions and refresh tokens, and finds the account of a token.
 
     A token names the account key for which it was issued, and the refresh token if there was one. A
-    token is invalid as soon as one of these or the account is invalid. Nothing is cached, so this
-    takes effect at once.
+    token is invalid as soon as the account, the key or the refresh token is invalid. Nothing is
+    cached, so this takes effect at once.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class TokenService:
     def grant_refresh(self, refresh_token: str, valid_for: object = None) -> Granted:
         """Issue an access token for a refresh token.
 
-        `valid_for` is the lifetime of the access token in seconds: a whole number, or text of its
+        `valid_for` is the lifetime of the access token in seconds: a whole number, or a string of
         digits.
 
         Raises:

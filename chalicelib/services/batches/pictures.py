@@ -1,8 +1,8 @@
 """Batches of images and documents.
 
-The files of a part are stored next to its lines in the bucket. If the input is a dataset, its
-stored images are used. Files are read one after the other, so that only a few are in memory at a
-time.
+A part (a list of lines) is stored in the bucket together with the files of its lines. If the input
+is a dataset, its stored images are used. Files are read one after the other, so that only a few are
+in memory at a time.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class PictureWork:
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether an archive has so few files that the request itself can split it."""
+        """Return whether an archive has few enough files to split it within the request."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:
@@ -173,7 +173,7 @@ class PictureWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Predict or read files one after the other; the line of a faulty file gets the error."""
+        """Predict or read the lines' files one by one; the line of a faulty file gets an error."""
         ask = self._reader(batch, model) if batch.kind == READ else self._answerer(batch, model)
         for line, content in self._contents(batch, number, lines):
             if content is None:
@@ -185,7 +185,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that predicts an image; for rankings it makes a `Judgement`."""
+        """Return a function that predicts the labels or boxes of an image, or its `Judgement`."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # A model that is refused here fails the whole part. In `answer`, the error would be that of
@@ -225,7 +225,7 @@ class PictureWork:
         return read
 
     def _request(self, batch: Batch) -> OcrRequest:
-        """Build the request of a single call from the stored fields of the batch."""
+        """Build the OCR request for one document from the options that are stored in the batch."""
         fields: dict[str, Any] = dict(batch.reading)
         form_type = fields.pop("form_type", None)
         template = None

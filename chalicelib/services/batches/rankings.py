@@ -35,8 +35,8 @@ class RankingWork:
     def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
         """Select the lines whose labels would improve the model most, the best first.
 
-        All parts of the batch are answered. `check` is called between parts, and may raise an error
-        to stop.
+        All parts of the batch must have been answered. `check` is called between parts, and may
+        raise an error to stop.
 
         Raises:
             StorageUnavailable: a part is missing because another worker has finished the batch.

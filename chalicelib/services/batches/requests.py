@@ -108,7 +108,7 @@ class BatchService:
         Args:
             stores: rows, files and queues.
             clock: returns the current time.
-            works: for each family, the object that reads its inputs and predicts their lines.
+            works: by family, the object that reads the input of a batch and answers its lines.
             prepare: prepares a small batch while the caller waits; may raise an error to refuse it.
             settle: releases the reserved predictions of an ended batch and deletes its files.
         """

@@ -122,7 +122,8 @@ class BatchRunService:
     ) -> None:
         """Store the dependencies.
 
-        `works` has, by family, the object that reads inputs of this family and predicts the lines.
+        `works` maps each family to the object that reads the input of a batch and answers its
+        lines.
         """
         self._stores = stores
         self._batches = stores.batches
@@ -244,7 +245,7 @@ class BatchRunService:
             raise
 
     def _reserve(self, owned: Batch) -> None:
-        """Reserve predictions for a batch's lines; store the number of lines with a reservation."""
+        """Reserve predictions for a batch's lines; store for how many lines this succeeded."""
         account = self._stores.accounts.get(owned.account_id)
         if account is None:
             raise LeaseLost

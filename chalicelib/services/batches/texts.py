@@ -46,7 +46,7 @@ class TextWork:
         check_sent(content, encoding)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return True: the request itself divides every sent file of texts into parts."""
+        """Return True, because every sent file of texts is split into parts within the request."""
         del kind, content
         return True
 

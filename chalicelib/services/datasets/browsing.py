@@ -209,7 +209,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
-    """Yield where each suspect may be stored: under its label, for each source."""
+    """Yield the places to search for each suspect: under its label, one place for each source."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)

@@ -162,7 +162,7 @@ class CorrectionService:
         return replace(done, examples=(found[1],)) if found else done
 
     def show(self, view: DatasetView, done: CorrectionResult) -> tuple[ExampleView, ...]:
-        """Return the examples that a correction changed, as answers show them.
+        """Return the examples that a correction changed, with their labels and locations.
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
@@ -291,5 +291,5 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return whether a correction can fix a suspect. Only an upload can add a missing label."""
+    """Return False if the suspect lacks a label, which only an upload can add; otherwise True."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

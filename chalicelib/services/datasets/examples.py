@@ -180,7 +180,7 @@ class ExampleService:
     def _page(
         self, dataset: Dataset, runs: Sequence[LabelRange], offset: int, count: int
     ) -> ListPage[ExampleView]:
-        """Return a page of the list that consists of the ranges `runs`, one after the other."""
+        """Return a page of a list of examples: all ranges in `runs`, one after the other."""
         parts = list(stretches(runs, offset, count))
         found = zip(parts, self._examples.read_many([part for _, part in parts]), strict=True)
         items = [(example, run.label) for (run, _), examples in found for example in examples]

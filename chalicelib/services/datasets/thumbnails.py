@@ -1,4 +1,4 @@
-"""Creates thumbnails of images: during the upload, otherwise when they are first shown.
+"""Creates thumbnails of images during the upload, or else when the images are first shown.
 
 A missing thumbnail is not an error. The image itself is shown instead.
 """
@@ -44,7 +44,8 @@ class ThumbnailService:
         Args:
             dataset_id: id of the dataset.
             digest: digest of the image's file, 32 hex digits.
-            picture: the image. No thumbnail is made if the image is smaller than one.
+            picture: the image. No thumbnail is made if it was decoded at a smaller size than a
+                thumbnail needs.
 
         Returns:
             Size of the image; None if the thumbnail could not be stored.
@@ -63,7 +64,7 @@ class ThumbnailService:
         return None
 
     def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
-        """Return thumbnails by example id. Missing ones are made for up to 2 seconds."""
+        """Return thumbnails by example id. Spend up to 2 seconds on making missing thumbnails."""
         sizes = {one.example_id: self._known.get(one.example_id) for one in examples if one.picture}
         unseen = [one for one in examples if one.picture and sizes[one.example_id] is None]
         found = self._find(dataset_id, sorted({one.picture for one in unseen}))
@@ -97,9 +98,9 @@ class ThumbnailService:
         return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
-        """Return the size stored with a thumbnail; make a missing thumbnail before `ends_at`.
+        """Return the image size stored with a thumbnail; make the thumbnail if it is missing.
 
-        `ends_at` is in seconds of the monotonic clock.
+        No thumbnail is made after `ends_at`, which is in seconds of the monotonic clock.
         """
         try:
             size = self._thumbnails.find(dataset_id, digest)

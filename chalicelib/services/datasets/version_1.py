@@ -46,7 +46,7 @@ class VersionOneService:
         return found[example_id][1]
 
     def show_example(self, account: Account, view: DatasetView, example: Example) -> ExampleView:
-        """Return an example as answers show it, and count the call against the monthly limit.
+        """Return an example with its label and location; count the call against the monthly limit.
 
         Raises:
             ExampleQuotaExceeded: the account has made the maximum number of such calls this month.

@@ -51,7 +51,7 @@ class ExportService:
         self._clock = clock
 
     def create(self, account: Account, view: DatasetView, kind: str, source: str) -> Export:
-        """Create an export of a dataset, with the examples that it has when the job runs.
+        """Create an export of a dataset. It will contain the examples that exist when the job runs.
 
         The source is `upload`, `feedback` or `all`.
 
@@ -130,7 +130,7 @@ class ModelExportService:
         """Store the dependencies.
 
         `require_graph` raises InvalidParameter if a model cannot be exported as one ONNX graph.
-        `check_kept` is the method of `ServedModels`.
+        `check_kept` is `ServedModels.check_kept`.
         """
         self._check_kept = check_kept
         self._exports = exports

@@ -89,7 +89,7 @@ class DeletionRunService:
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
     def _emit(self, deletion: Deletion) -> None:
-        """Emit the event for the end of a deletion. Presigned URLs may be valid a bit longer."""
+        """Emit the event that a deletion has ended. Presigned URLs of images may still be valid."""
         data = {"id": deletion.deletion_id, "type": deletion.kind}
         data["deletedObjectId"] = deletion.object_id
         self._stores.events.emit(deletion.account_id, "deletion.done", **data)
@@ -142,9 +142,10 @@ class DeletionRunService:
         self._stores.capacity.settle(deletion.account_id, counted, -size_bytes)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion | None:
-        """Delete a dataset, and remove its examples from models' cards; return None to try later.
+        """Delete a dataset, and remove its examples from the cards of models.
 
-        It must wait while an adjustment copies a card. The result has the expiry of the last URL.
+        If an adjustment is copying a card, postpone the deletion and return None. Otherwise return
+        the deletion with the time at which the last presigned URL expires.
         """
         stores = self._stores
 
@@ -174,7 +175,7 @@ class DeletionRunService:
         )
 
     def _writer_seconds(self, dataset: Dataset) -> int:
-        """Return for how many seconds the worker of an upload may still write; 0 for none."""
+        """Return how many seconds the worker of an upload may still write; 0 without a worker."""
         until = self._stores.datasets.lease_until(dataset)
         now = to_milliseconds(self._clock())
         # Rounded up, so that the job does not come back before the lease has ended.

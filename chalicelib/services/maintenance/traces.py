@@ -103,7 +103,10 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Delete the records of corrections that never committed; return those that may run."""
+        """Delete the records of corrections that can no longer commit.
+
+        Return the uncommitted records whose corrections may still be running.
+        """
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
         for one in others:
@@ -140,7 +143,7 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Delete vectors or unused images of old examples; return False if images are in use."""
+        """Delete old texts' vectors, or old images; return False if the dataset is in use."""
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)
@@ -204,10 +207,10 @@ class TraceService:
         return True
 
     def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> bool:
-        """Remove examples from cards, reports and curves; return False if one is being copied.
+        """Remove examples from cards, reports and curves; return False if a card is being copied.
 
-        `ids` are the ids of the examples, and `names` their texts or file names. A copy that an
-        adjustment makes may keep the examples.
+        `ids` are the ids of the examples, and `names` their texts or file names. A copy of a card
+        that an adjustment makes may keep the examples.
         """
 
         def change(document: Any) -> Any:

@@ -89,7 +89,7 @@ class OcrService:
         """Store the dependencies.
 
         `threads` pages of one document are read at the same time. `limit_seconds` is the time limit
-        of a call, for the error text.
+        of a call; it is only used in error texts.
         """
         self._samples = samples
         self._page_images = page_images
@@ -323,7 +323,7 @@ def _pack_page(
 
 
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
-    """Raise BadRequest if a page has more words, or for some tasks lines, than the limit."""
+    """Raise BadRequest if an image has too many words, or a page too many lines for the task."""
     count, lines = count_line_words(page.lines), len(page.lines)
     if is_picture and count > MAX_OCR_WORDS:
         raise BadRequest(

@@ -66,7 +66,7 @@ class PicturePredictionService:
         options: PredictionOptions = DEFAULTS,
         account: Account | None = None,
     ) -> list[Prediction[Probability | Detection]]:
-        """Predict images one after the other. A call for a single image passes a list of one.
+        """Predict labels or boxes for each image. A call for a single image passes a list of one.
 
         Args:
             model: any model that the account may use.

@@ -249,7 +249,7 @@ class TemplateService:
         check: Callable[[], None],
         remaining_seconds: Callable[[], float],
     ) -> list[LearningExample]:
-        """Read the documents one after the other, and find the given values on each."""
+        """Read the documents one after the other, and find the given values in each document."""
         from chalicelib.engines.ocr.learning.examples import prepare_example
 
         model = self._stores.served_models.find(learning.account_id, READER)
@@ -303,7 +303,7 @@ class TemplateService:
             )
 
     def _delete_upload(self, learning: TemplateLearning) -> None:
-        """Delete the file of a presigned form; on failure, a rule of the bucket deletes it."""
+        """Delete a presigned form's file. If this fails, a rule of the bucket deletes it."""
         uploaded = claimed_file(learning.account_id, learning.source)
         if uploaded is not None:
             with suppress(StorageUnavailable):
@@ -324,7 +324,7 @@ def _learned(examples: list[LearningExample], check: Callable[[], None]) -> Lear
 
 
 def _result(found: LearnedTemplate) -> dict[str, Any]:
-    """Return a result in its stored form: an object with the members of the answer."""
+    """Return a result as it is stored: an object with the same members as the API's answer."""
     fields = [{"entity": each.entity, "right": each.right, "of": each.of} for each in found.scores]
     return {
         "template": as_sent(found.template),

@@ -163,7 +163,7 @@ class AdjustmentService:
         )
 
     def _located(self, account: Account, wanted: AdjustmentRequest) -> AdjustmentRequest:
-        """Return the request, with its file looked up if a presigned form sent the file."""
+        """Return the request, completed with the uploaded file if its `path` names one."""
         source = wanted.source
         if isinstance(source, DatasetView) or not is_upload_path(source.path or ""):
             return wanted

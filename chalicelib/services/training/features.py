@@ -134,8 +134,8 @@ class FeatureService:
             copies: maximum number of augmented views, summed over all images.
             is_default: whether uploads use the same extractor. If so, waiting parts of uploads
                 whose images are all in this training are deleted.
-            check: called between objects with the number of existing rows, of all rows, and of rows
-                that this call computed; may raise an error to stop.
+            check: called between stored objects (groups of rows) with the numbers of existing rows,
+                of all rows, and of rows that this call computed; may raise an error to stop.
             delegate: called with the missing rows if there are many; may raise an error to stop.
 
         Returns:
@@ -427,7 +427,7 @@ class _FeatureCollection:
         self._broken |= {n for n, view in group if row_key(n, view) not in self._rows}
 
     def _load_new(self, first_view: int, expected: int) -> None:
-        """Load feature rows from objects in the bucket that were not loaded before."""
+        """Load feature rows from those objects in the bucket that are not loaded yet."""
         self._unseen = 0
         for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
             folder = self._maker.folder(dataset_id)
@@ -461,7 +461,7 @@ class _FeatureCollection:
         self._check(len(self._rows), self._total, 0)
 
     def _add_rows(self, dataset_id: int, key: str, shard: Shard, content: bytes | None) -> None:
-        """Add the rows of a stored object that this training uses.
+        """Add those rows of a stored object that this training uses.
 
         Without `content`, a row is read from the bucket when it is used.
         """

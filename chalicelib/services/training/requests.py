@@ -190,7 +190,7 @@ class TrainingService:
     def queue_adjustment(
         self, account: Account, model: Model, request: TrainRequest, store: StoreFiles | None
     ) -> ModelView:
-        """Queue an adjustment, which reads no dataset. The errors are those of `retrain`."""
+        """Queue an adjustment, which reads no dataset. Raises the same errors as `retrain`."""
         return self._queue_again(account, model, request, None, store)
 
     def _queue_again(
@@ -201,7 +201,7 @@ class TrainingService:
         dataset: Dataset | None,
         store: StoreFiles | None,
     ) -> ModelView:
-        """Queue the next run of a model. The dataset that the run reads cannot be deleted then."""
+        """Queue the next run of a model, and protect the dataset that it reads from deletion."""
         self._stores.capacity.check_version(model.account_id, model.versions.newest_bytes)
         waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
         position = self.view(waiting).queue_position
@@ -299,7 +299,10 @@ class TrainingService:
             raise ProfileMissing(str(profile), missing)
 
     def _guard(self, account: Account, dataset: Dataset | None, model_id: str) -> str:
-        """Count a training against the limit, and protect its dataset; return the guard entry."""
+        """Add a guard entry to the account and the dataset of a training; return the entry.
+
+        The entry counts the training against the account's limit, and protects the dataset.
+        """
         guards, limit = self._stores.guards, self._settings.max_open_trainings
         # Entries name the model, so that entries of dead calls can be recognised and removed.
         entry = guards.new(model_id)

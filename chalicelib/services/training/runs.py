@@ -207,7 +207,7 @@ class TrainingRunService:
         self._emit(model, "training.succeeded")
 
     def _decide_serving(self, model: Model, learned: LearnedModel) -> dict[str, str]:
-        """Compare a new version with the served one, if the request has `if-better`.
+        """Decide whether to serve a new version, if the request has the option `if-better`.
 
         Returns:
             A dict with `not_served_because` if the new version is worse, or with `served_because`
@@ -233,7 +233,7 @@ class TrainingRunService:
         return {"not_served_because": reason}
 
     def _unused(self, model: Model, removed: list[ModelVersion]) -> list[ModelVersion]:
-        """Return the removed versions that nothing uses; none if the uses cannot be read."""
+        """Undo the removal of versions in use; return the others; [] if the uses are unknown."""
         try:
             return self._stores.version_use.put_back(model, removed)
         except StorageUnavailable:
@@ -305,7 +305,7 @@ class TrainingRunService:
         journal.job_given_up("model", model.model_id)
 
     def _clean_up(self, model: Model, entries: frozenset[str]) -> None:
-        """Remove a run's checkpoints, and the entries that mark it as open; only log errors."""
+        """Remove a run's checkpoints and its guard entries. Errors are logged, not raised."""
         try:
             self._stores.guards.release(model, entries)
         except StorageUnavailable:

@@ -1,7 +1,7 @@
 """Copies uploaded unlabelled texts for the run that uses them. See beyond.md, section 15.
 
-An upload is deleted within the hour, and a run may wait longer or be repeated. So the call reads
-the file, and the run uses its own copy of the texts.
+An upload is deleted within an hour, and a run may wait longer or be repeated. So the call reads the
+file, and the run uses its own copy of the texts.
 """
 
 from __future__ import annotations

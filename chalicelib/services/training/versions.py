@@ -19,7 +19,7 @@ from chalicelib.stores.models.versions import CARD, ModelVersions
 
 @dataclass(frozen=True)
 class VersionView:
-    """A version as answers show it."""
+    """A version of a model, with its metrics and whether it is served."""
 
     version: ModelVersion
     is_served: bool

@@ -367,7 +367,7 @@ class _Attempt:
         )
 
     def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
-        """Write the examples in chunks, and the parts for which vectors must be computed.
+        """Write the examples in chunks; write the texts or images that need vectors in parts.
 
         Returns:
             The counts of all labels, to be committed.
@@ -459,7 +459,7 @@ class _Attempt:
         return fetched.size_bytes
 
     def _delete_copied(self, uploaded: UploadedFile) -> None:
-        """Delete a copied file of a presigned form; on failure, a rule of the bucket deletes it."""
+        """Delete a form's file that was copied. If this fails, a rule of the bucket deletes it."""
         try:
             self._stores.uploaded_files.delete(uploaded)
         except StorageUnavailable:

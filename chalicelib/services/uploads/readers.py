@@ -221,7 +221,10 @@ def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureF
 
 
 def _accepted_pictures(decision: ImageScan) -> Iterator[ParsedExample]:
-    """Yield the accepted examples. The first example of an image requests the image's features."""
+    """Yield the accepted examples.
+
+    Only the first example of an image has `waiting` set, so that its features are computed once.
+    """
     waiting: set[bytes] = set()
     for item in decision.items:
         picture = item.digest.hex()

@@ -1,7 +1,6 @@
 """Issues presigned forms, with which callers send large files directly to the bucket.
 
-See contract section 5, POST /v2/uploads. The files are checked later, by uploads.py and by
-predictions with a `sampleLocation`.
+See contract section 5, POST /v2/uploads. The files are checked later, when a call uses them.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class UploadService:
     def create(
         self, account: Account, family: str, source: UploadSource, fields: UploadFields
     ) -> DatasetView:
-        """Accept a file as a new dataset. It is UPLOADING until a worker has read the file."""
+        """Accept a file as a new dataset, which is UPLOADING until a worker has read the file."""
         dataset, job = self._accept(account, family, source, fields)
         self._enqueue(job)
         return self._stores.labels.view(dataset)
@@ -345,7 +345,7 @@ class UploadService:
 
     @contextmanager
     def _reserved(self, dataset: Dataset, upload: Upload, source: UploadSource) -> Iterator[None]:
-        """Count an upload, and claim a file that a presigned form sent; undo both on failure.
+        """Count an upload, and claim a file sent with a presigned form; undo both on failure.
 
         If the block raises although the upload has started, nothing is undone. A write can succeed
         without a reply, or another attempt at the call can have started the upload.
@@ -383,7 +383,7 @@ class UploadService:
         return Upload(raw=key, size_bytes=source.size_bytes, options=options)
 
     def _checked_source(self, account: Account, family: str, source: UploadSource) -> UploadSource:
-        """Return the source; if a presigned form sent the file, look the file up and check it."""
+        """Return the source; look up and check a file that was sent with a presigned form."""
         if source.path is None or not is_upload_path(source.path):
             return source
         uploaded, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)
