@@ -1,4 +1,4 @@
-"""Reserves the predictions of batches in the monthly counter, and releases the unused ones once.
+"""Reserves predictions for batches in the monthly counter, and releases the unused predictions.
 
 One write adds the reserved number to the counter, and an entry with batch id and number to the
 counter's row. So after a lost response, the store can check whether the write was made. A repeated
@@ -42,8 +42,8 @@ class BatchQuotaStore:
         predictions in the batch's month.
 
         Returns:
-            The number of predictions reserved, 0 if refused; and the number of other predictions
-                that are counted.
+            The number of predictions reserved for the batch (0 if refused), and the number of all
+                other counted predictions.
 
         Raises:
             StorageUnavailable: the reservation failed, or its outcome is unknown.

@@ -68,9 +68,9 @@ class QuotaStore:
     ) -> int | None:  # fmt: skip
         """Count one call, unless the limit is reached.
 
-        The kind is PREDICTIONS or EXAMPLES of chalicelib/domain/accounts/usage.py, the month for
-        example `2026-11`. `limit` is the maximum in the month. `token` is the id of the call, from
-        `new_token`.
+        `kind` is PREDICTIONS or EXAMPLES of chalicelib/domain/accounts/usage.py. `month` has the
+        form `2026-11`. `limit` is the maximum number of calls in the month. `token` is the id of
+        the call, from `new_token`.
 
         Returns:
             The number of counted calls, including this one; None if the limit is reached.
@@ -134,9 +134,9 @@ class QuotaStore:
                 tokens.add(token)
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract a call of unknown outcome if it was counted. On errors, schedule another try.
+        """Check whether a call of unknown outcome was counted, and subtract it if so.
 
-        The job may be delivered more than once.
+        After an error, another attempt is scheduled. The job may be delivered more than once.
         """
         call = job.account_id, job.kind, job.month, job.token
         try:
@@ -203,7 +203,7 @@ class QuotaStore:
             threading.Thread(target=log.with_context(settle_here), daemon=True).start()
 
     def _pop_finished(self, row: QuotaRow, token: str) -> set[str]:
-        """Return tokens of finished calls for the next write to remove; none if there are few."""
+        """Return tokens of finished calls for the next write to remove; set() if there are few."""
         key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
             # Each clause makes a write slower, so tokens are collected first.
@@ -296,7 +296,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return `held_a` and `held_b`, first the attribute that has this token."""
+    """Return the attributes `held_a` and `held_b`; the one that has this token comes first."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]

@@ -51,14 +51,14 @@ class WebhookStore:
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Store a webhook with a new secret, in place of one that an earlier attempt stored.
+        """Store a webhook with a new secret; replace the webhook of an earlier attempt.
 
         Returns:
             The webhook and its secret, which is not returned again.
 
         Raises:
             TooManyWebhooks: the account has the maximum number of webhooks.
-            StorageUnavailable: a later attempt at this call has stored one.
+            StorageUnavailable: a later attempt at this call has stored the webhook.
         """
         secret = new_secret(os.urandom(_SECRET_BYTES))
         hook = replace(hook, sealed=self._closed(hook, secret))

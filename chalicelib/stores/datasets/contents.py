@@ -38,8 +38,8 @@ class DatasetContents:
     ) -> None:
         """Delete the chunks, objects, receipts and label names of a dataset.
 
-        `label_ids` are the ids of all labels that may have rows, committed or not. `report` is
-        called with the finished fraction, 0 to 1.
+        `label_ids` are the ids of all labels that may have rows, including uncommitted labels.
+        `report` is called with the finished fraction, 0 to 1.
         """
         ids = sorted(label_ids)
         for start in range(0, len(ids), _LABELS_AT_ONCE):

@@ -338,7 +338,7 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Return the labels that may contain an example, given the label ids noted for it."""
+    """Return the labels that may contain an example, given its label ids in `ExamplePlaces`."""
     # Datasets of older versions have no noted places, so any label may contain the example.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()

@@ -78,8 +78,8 @@ class DatasetStore:
         """Complete the row of a reserved dataset. An upload then waits for its turn in the queue.
 
         Returns:
-            The stored dataset. If another attempt has completed the row, its label ids differ
-            from those of `dataset`.
+            The stored dataset. Its label ids differ from the label ids of `dataset` if another
+            attempt has completed the row.
 
         Raises:
             StorageUnavailable: the dataset is being deleted.
@@ -231,7 +231,7 @@ class DatasetStore:
     def note_urls(self, dataset: Dataset, until: int) -> bool:
         """Store when presigned URLs of a dataset's images expire.
 
-        `until` is when the URLs expire. It does not replace a later time that is stored.
+        `until` is the time when the URLs expire. A later stored time is not replaced.
 
         Returns:
             False if the dataset is being deleted.
@@ -343,7 +343,7 @@ class DatasetStore:
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
 
     def label_ids(self, dataset: Dataset) -> set[int]:
-        """Return the ids of all labels that may have rows, committed or not."""
+        """Return the ids of all labels that may have rows, including uncommitted labels."""
         row = row_of(dataset)
         row.refresh(consistent_read=True)
         committed = {c.label_id for c in load_dataset(row).counts}

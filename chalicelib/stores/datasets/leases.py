@@ -62,8 +62,8 @@ class Addition:
 class DatasetLeases:
     """Acquires, renews and ends leases of datasets, and commits changes.
 
-    Methods that take a lease raise LeaseLost if another worker owns the dataset or the dataset is
-    being deleted.
+    Methods that write under a lease raise LeaseLost if another worker owns the dataset or the
+    dataset is being deleted.
     """
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
@@ -134,8 +134,8 @@ class DatasetLeases:
             dataset: the corrected dataset.
             lease: the lease of the correction.
             addition: the new totals. Changed layouts have the fence token of the lease.
-            dropped: id of a removed label; 0 for none. It is stored, so that a deletion of the
-                dataset finds its row.
+            dropped: id of a removed label; 0 for none. The id is stored, so that a deletion of the
+                dataset finds the label's row.
         """
         actions = [
             *self._totals(addition),

@@ -1,9 +1,9 @@
 """Reads pages of an account's datasets by position. Rows before a page are counted, not returned.
 
-Counting costs as much as reading. So the start of a far page is stored in a counter row of the
-account. The start of the next far page is counted from the nearest stored position. New datasets
-have the highest ids, so stored positions stay valid until a dataset is deleted. Then all stored
-positions are cleared.
+Counting costs as much as reading. So the positions of pages far from the beginning are stored in a
+counter row of the account. Counting for the next such page starts at the nearest stored position.
+New datasets have the highest ids, so stored positions stay valid until a dataset is deleted. Then
+all stored positions are cleared.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class TrainingExamples:
     def _labelled(
         self, model: Model, dataset: Dataset, labels: list[str]
     ) -> Iterator[tuple[str, int, Example]]:
-        """Yield the source, label index and example of each example of a dataset.
+        """Yield (source, label index, example) for each example of a dataset.
 
         If `labels` lacks the name of a label, the name is appended to `labels`.
         """

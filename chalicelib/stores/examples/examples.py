@@ -147,7 +147,7 @@ class ExampleStore:
                 yield from examples[block.skip : block.skip + block.size]
 
     def digests(self, dataset_id: int, source: str, counts: Iterable[LabelCounts]) -> set[bytes]:
-        """Return the digests of all committed examples of a source with these labels."""
+        """Return the digests of all committed examples with this source and one of the labels."""
         digests: set[bytes] = set()
         for found in batches(self._all_blocks(dataset_id, source, counts)):
             chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])
@@ -339,7 +339,7 @@ def _load(body: bytes, label_id: int) -> list[Example]:
 
 
 class ChunkWriter:
-    """Appends examples to the committed ones of a dataset. They are visible after the commit.
+    """Writes new examples after the committed examples of a dataset; a commit makes them visible.
 
     Args:
         examples: store of the chunks.

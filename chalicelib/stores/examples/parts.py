@@ -1,4 +1,4 @@
-"""Splits the texts or images of an upload into parts whose vectors one worker computes at a time.
+"""Splits the texts or images of an upload into parts; one worker computes a part's vectors.
 
 A part is deleted once its vectors are stored.
 """

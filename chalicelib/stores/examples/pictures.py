@@ -52,7 +52,8 @@ class PictureStore:
 
         Args:
             dataset_id: dataset of the images.
-            wanted: for each image, any value of the caller, and the digest (32 hex digits).
+            wanted: for each image, a value that the caller chooses, and the image's digest (32 hex
+                digits).
 
         Yields:
             The caller's value, and the bytes of the file; None for a missing file.

@@ -71,7 +71,7 @@ def write_catalogue(catalogue: Catalogue) -> tuple[str, bytes]:
 
 @translate_errors
 class ModelDownloads:
-    """Downloads model files (a ModelSource). Threads and processes may share its folder."""
+    """Downloads model files, as a `ModelSource`. Threads and processes may share the folder."""
 
     def __init__(self, settings: Settings, clients: Clients) -> None:
         self._bucket = settings.bucket

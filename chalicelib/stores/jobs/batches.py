@@ -152,7 +152,7 @@ class BatchStore:
         self._update_owned(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Store that all parts are written, and the number of lines with reserved predictions."""
+        """Store that all parts are written, and for how many lines predictions are reserved."""
         actions = [BatchRow.is_prepared.set(True), BatchRow.covered.set(covered)]
         self._update_owned(batch, [*actions, *self._rested()])
 
@@ -179,7 +179,7 @@ class BatchStore:
         return self._update(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count another resend for stuck parts; return None if the batch has ended."""
+        """Add 1 to the number of resends for stuck parts; return None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._update(batch, actions, BatchRow.status == RUNNING)
 

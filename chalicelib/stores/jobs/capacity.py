@@ -1,9 +1,9 @@
 """Limits the stored bytes, running uploads and unused presigned forms of each account.
 
 Conditional writes of the account's row count all three. So simultaneous calls cannot exceed a
-limit. The bytes are those of datasets, running uploads and model versions. A process that dies
-between two writes makes the sum of bytes slightly wrong. So the bytes are recounted once a day,
-and before a call is refused.
+limit. Datasets, running uploads and model versions count as stored bytes. A process that dies
+between two writes makes the sum of bytes slightly wrong. So the bytes are recounted once a day, and
+before a call is refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Exports: their rows, leases, and files in the bucket.
 
-The key of a file begins with the id of its dataset or model, so the file is deleted with this
-object. The key ends with the fence token of the worker that wrote the file. So a stalled worker
-cannot overwrite the file of another worker.
+The key of a file begins with the id of its dataset or model, so the file is deleted with the
+dataset or model. The key ends with the fence token of the worker that wrote the file. So a stalled
+worker cannot overwrite the file of another worker.
 """
 
 from __future__ import annotations

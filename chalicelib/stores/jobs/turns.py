@@ -2,9 +2,9 @@
 
 A lane is the queue of one kind of job and plan tier. A turn is a number: the jobs of a lane start
 in ascending order of their turns. The counter of a lane has the turn of the job that started last.
-The counter of an account has the turn of its newest job. A new job gets the turn after that of its
-account's newest job, but at least the turn of the lane. So if an account sends a hundred jobs at
-once, only the first of them runs before jobs of other accounts.
+The counter of an account has the turn of its newest job. The turn of a new job is one higher than
+the turn of its account's newest job, but at least the turn of the lane. So if an account sends a
+hundred jobs at once, only the first of them runs before jobs of other accounts.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class TurnStore:
                 return Turn(lane, level)
 
     def begin(self, turn: Turn) -> None:
-        """Store the number of a starting job as the highest of its queue, unless it is lower."""
+        """Set the counter of a queue to the turn of a starting job, unless it is higher already."""
         earlier = CounterRow.value.does_not_exist() | (CounterRow.value < turn.number)
         try_update(_row(turn.lane), [CounterRow.value.set(turn.number)], earlier)
 
@@ -237,7 +237,7 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
         self._leases = leases
 
     def turn(self, account: Account) -> Turn:
-        """Return the turn (place in the queue) of a new upload, after others of the account."""
+        """Assign a turn (place in the queue) to a new upload, after the account's others."""
         lane = lane_of(INGEST, is_paid=account.is_paid)
         return self._turns.take(lane, account.account_id)
 
@@ -288,7 +288,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._leases = leases
 
     def turn(self, account_id: str, *, is_paid: bool) -> int:
-        """Return the turn (place in the queue) of a new training, after others of the account."""
+        """Assign a turn (place in the queue) to a new training, after the account's others."""
         return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
 
     def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:
@@ -335,8 +335,8 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
     def must_yield(self, model: Model, served_seconds: float) -> bool:
         """Return whether this worker should run a waiting training in place of its current one.
 
-        A waiting training goes first if it is the only one of the two on a paid plan, or if it has
-        run for a much shorter time.
+        A waiting training goes first if it is on a paid plan and the current one is not, or if it
+        has run for a much shorter time.
         """
         if served_seconds < TURN_SECONDS:
             return False

@@ -72,7 +72,7 @@ class CurveWriter:
         )
 
     def add(self, record: Record) -> None:
-        """Append the next epoch's record. A full block is written at once, any other by `flush`."""
+        """Append the next epoch's record. A block is written when it is full, or by `flush`."""
         place = self.epochs % BLOCK_EPOCHS
         if place == 0 and self.epochs:
             # Later records of an earlier attempt stay, so that no reader sees the curve shrink.

@@ -174,7 +174,8 @@ class ModelStore:
     def cancel(self, model: Model) -> bool:
         """Delete a QUEUED model that no worker owns, because its request failed.
 
-        The row stays if SweepService is deleting it, or if another attempt at the call wrote it.
+        The row stays if SweepService is deleting the model, or if another attempt at the call wrote
+        the row.
 
         Returns:
             Whether the model does not exist any more.

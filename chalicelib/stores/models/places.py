@@ -1,9 +1,9 @@
-"""Positions in the queue of trainings, at a cost that does not grow with the queue.
+"""Finds positions in the queue of trainings, at a cost that does not grow with the queue.
 
-Positions near the front are counted. For the others, SweepService counts the whole queue every few
-seconds and stores the acceptance time of every n-th training: a mark. To find a position, only the
-trainings between the nearest earlier mark and this position have to be counted. Without recent
-marks, all trainings are counted.
+Positions near the front are counted. For other positions, SweepService counts the whole queue every
+few seconds and stores marks: the acceptance times of every n-th training. Then only the trainings
+between the nearest earlier mark and a position have to be counted. Without recent marks, all
+trainings are counted.
 """
 
 from __future__ import annotations

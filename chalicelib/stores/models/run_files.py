@@ -132,14 +132,16 @@ class RunFiles:
 
 
 class RunFileStore:
-    """Stores the files of a run, and undoes that if the run is not queued."""
+    """Stores the files of a run, and deletes them if the run is not queued."""
 
     def __init__(self, models: ModelStore, uploads: UploadedFileStore) -> None:
         self._models = models
         self._uploads = uploads
 
     def find_texts(self, account_id: str, path: str, parameter: str) -> UploadedFile:
-        """Return the uploaded file of texts at the `path` in a parameter of the call.
+        """Return the file of texts that was uploaded to `path`.
+
+        `parameter` is the parameter of the call that has the path, for error texts.
 
         Raises:
             DownloadFailed: the account has no such upload, or it cannot be used.
@@ -158,7 +160,7 @@ class RunFileStore:
     ) -> ModelView:
         """Queue a run with its files.
 
-        `enqueue` queues the run. It calls its argument, `files.store`, to write the files.
+        `enqueue` queues the run. Its argument is `files.store`, which it calls to write the files.
 
         Raises:
             DownloadFailed: another call has used the uploaded file.

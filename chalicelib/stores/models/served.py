@@ -74,7 +74,7 @@ class ServedModels:
         return replace(model, version=version.folder)
 
     def check_kept(self, account_id: str, model_id: str, version: str) -> None:
-        """Check that a version is still listed. Called after storing the work that needs it.
+        """Check that a version is still listed, after a batch or export that uses it was stored.
 
         Args:
             account_id: id of the model's account.

@@ -80,7 +80,7 @@ class VersionServing:
 
 
 class VersionUsers(Protocol):
-    """A store whose unfinished work may use model versions."""
+    """A store of batches or exports, which may use model versions until they have ended."""
 
     def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
         """Return the folders of the versions of a model that are in use."""
@@ -89,10 +89,10 @@ class VersionUsers(Protocol):
 class VersionUse:
     """Finds the versions that unfinished batches and exports use, so that their files are kept.
 
-    A batch or export may begin to use a version while another call removes this version from the
-    model's list. So a batch or export first stores its row. It is refused if the list then lacks
-    the version. A removal first changes the list, then calls `put_back`, which finds the rows of
-    all work that was not refused.
+    A version may be removed from the model's list while a new batch or export begins to use it. So
+    the new batch or export first stores its row, and is then refused if the list lacks the version.
+    The removal first changes the list, and then calls `put_back`, which finds the rows of all
+    batches and exports that were not refused.
     """
 
     def __init__(

@@ -83,12 +83,12 @@ class ModelCards:
     def change_all(self, account_id: str, dataset_id: int, change: Callable[[Any], Any]) -> bool:
         """Apply a change to all documents of all models of a dataset.
 
-        `change` converts a document: a card, suspects or an evaluation (an object whose `object`
-        names the kind), or a block of a learning curve (an array).
+        `change` converts one document. A document is an object whose member `object` names its kind
+        (card, suspects or evaluation), or an array: a block of a learning curve.
 
         Returns:
-            False if a model was being trained or adjusted, because its new version may have
-                unchanged documents.
+            False if a new version may have unchanged documents, because its model was being
+                adjusted, or was created or queued again during the call.
         """
         is_complete = True
         for model in self._models.of_dataset(account_id, dataset_id):
