@@ -1,4 +1,4 @@
-"""Returns the commands that messages name. They differ between an installed package and a clone."""
+"""Returns the commands that messages tell users to run, for an installed package or a clone."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Container(TrainingContainer):
         self.load((*parts.FAST_ENCODERS, *parts.BACKBONES, *parts.READERS))
 
     def load(self, names: Sequence[str]) -> None:
-        """Load parts of engines in this order; skip those neither installed nor in the catalogue.
+        """Load parts of engines in order; skip missing parts that the catalogue does not list.
 
         Missing parts are downloaded in parallel, while the modules that use them are imported.
 
@@ -312,7 +312,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def batch_works(self) -> dict[str, BatchWork]:
-        """Return, by family, the object that reads and answers batches of this family."""
+        """Return a mapping from each family to the object that reads and answers its batches."""
         s = self.stores
         return {
             LANGUAGE: TextWork(s.examples, self.predictions),

@@ -1,10 +1,11 @@
 """All errors that callers can get, each with its status, code and text.
 
-A class without a status has that of its base class: BadRequest 400, Unauthorized 401, NotFound 404,
-MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
-StorageUnavailable 503, TimedOut 504. TrainingFailed, PartsSent and LeaseLost never reach a caller.
-An error is raised where a rule is checked. Only chalicelib/web (HTTP) and chalicelib/workers.py
-(queues) convert errors to answers. See spec (Errors) and contract (section 3).
+A class without a status inherits the status of its base class: BadRequest 400, Unauthorized 401,
+NotFound 404, MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded
+429, StorageUnavailable 503, TimedOut 504. TrainingFailed, PartsSent and LeaseLost never reach a
+caller. An error is raised where a rule is checked. Only chalicelib/web (HTTP) and
+chalicelib/workers.py (queues) convert errors to answers. See spec (Errors) and contract (section
+3).
 """
 
 from __future__ import annotations
@@ -408,13 +409,13 @@ class PredictionQuotaExceeded(QuotaExceeded):
 
 
 class ExampleQuotaExceeded(QuotaExceeded):
-    """The monthly calls that return examples are used up."""
+    """The account has made the maximum number of calls that return examples this month."""
 
     code = "example_quota_exceeded"
 
 
 class BrowseQuotaExceeded(QuotaExceeded):
-    """The examples that an account may browse in a day are used up."""
+    """The account has browsed the maximum number of examples today."""
 
     code = "browse_quota_exceeded"
 
@@ -492,4 +493,4 @@ class PartsSent(Exception):
 
 
 class LeaseLost(Exception):
-    """Another process owns the job or dataset, or the job has ended: this one must stop writing."""
+    """Writing must stop: another process owns the job or dataset, or the job has ended."""

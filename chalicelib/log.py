@@ -1,9 +1,9 @@
 """Writes one JSON line per event, with time, level and the ids of its call or job.
 
-Lines contain only ids and numbers, and no tokens, texts, file names or image bytes. Of an
-exception, only kind, file, function and line are written, because its text may contain what a
-caller sent. Lambda adds no prefix to the lines, and each becomes one event in the log group of its
-function (docs/runbook.md).
+Lines contain only ids and numbers, and no tokens, texts, file names or image bytes. An exception is
+written as its kind and its places in the code (file, function, line), without its message, because
+the message may contain data that a caller sent. Lambda adds no prefix to the lines, and each
+becomes one event in the log group of its function (docs/runbook.md).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Stream(logging.Handler):
 
 
 class _Libraries(logging.Handler):
-    """Logs the records of libraries. Values in the texts are left out, as they may be private."""
+    """Writes log records of libraries without their arguments, because these may be private."""
 
     def emit(self, record: logging.LogRecord) -> None:
         facts: dict[str, object] = {"logger": record.name, "text": str(record.msg)}
@@ -91,7 +91,7 @@ def write_to(*handlers: logging.Handler) -> None:
 
 
 def capture_libraries() -> None:
-    """Write log records of libraries as this module does; remove handlers that Lambda installed."""
+    """Write log records of libraries as JSON lines; remove the handlers that Lambda installed."""
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)
@@ -111,7 +111,7 @@ def warning(event: str, **facts: object) -> None:
 
 
 def error(event: str, exception: BaseException | None = None, /, **facts: object) -> None:
-    """Log a failure; for an exception, also the places in the code where it was raised."""
+    """Log a failure, and the places in the code where `exception` was raised, if it is given."""
     if _LOGGER.isEnabledFor(logging.ERROR):
         _write("ERROR", event, facts, exception)
 

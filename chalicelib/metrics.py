@@ -1,4 +1,4 @@
-"""Writes metrics to log lines for CloudWatch, and passes them to a recorder of the host.
+"""Writes metrics to log lines for CloudWatch, and passes them to a recorder if the host sets one.
 
 Every metric is declared here, with its names, unit and dimensions. A dimension has few values, so
 accounts, models and paths are never dimensions. In CloudWatch the number of calls or jobs is the
@@ -137,7 +137,7 @@ def embedded(values: Values, **dimensions: str) -> dict[str, object]:
     If metrics are off, the result is empty.
 
     Raises:
-        ValueError: a metric has other dimensions.
+        ValueError: a metric is declared with dimensions other than `dimensions`.
     """
     record(values, **dimensions)
     if not Emission.is_on:

@@ -1,4 +1,4 @@
-"""Returns plan and predictions of the month. See spec (Limits) and contract (section 4, Usage)."""
+"""Returns an account, its plan and usage. See spec (Limits) and contract (section 4, Usage)."""
 
 from __future__ import annotations
 

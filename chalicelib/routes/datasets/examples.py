@@ -92,7 +92,7 @@ def list_dataset_examples(call: Call) -> ListAnswer[dataset_records.ExampleRecor
 
 
 def locate_label(call: Call) -> tuple[DatasetView, Label]:
-    """Return the dataset and the label that the path names; the label by id or position."""
+    """Return the dataset and the label in the path, which names the label by id or position."""
     view = readable_dataset(call)
     number = locate.number_id(call.request.parameters["label_id"], LabelNotFound)
     return view, call.container.examples.label_of(view, number)

@@ -211,7 +211,7 @@ def _choices(kind: Any) -> tuple[Any, ...]:
 
 
 def _always(record: Any) -> list[str]:
-    """Return the names of the members that are never absent from records of a type."""
+    """Return the names of the members that all records of a type have."""
     return [
         field.encode_name
         for field in msgspec.structs.fields(record)

@@ -1,6 +1,6 @@
 """Descriptions of members, fields and parameters in the OpenAPI document, by name.
 
-A description in a declaration takes precedence over these. `Record.member` takes precedence over
+A description in a declaration takes precedence over one in this module, and `Record.member` over
 `member`. A test checks that every name has a description, and that every entry is used.
 """
 

@@ -45,7 +45,7 @@ _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"
 
 
 def whole_number(sent: object) -> int | None:
-    """Return a whole number sent as 12, 12.0, 1.2e1 or a text of these; None for other values.
+    """Return a whole number sent as 12, 12.0 or 1.2e1, as number or text; None for other values.
 
     The absolute value is at most 2^63. A text of more than 32 characters gives None.
     """
@@ -80,8 +80,8 @@ def whole_number(sent: object) -> int | None:
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
     """Convert fields to a struct. Numbers and booleans may be texts, as in forms.
 
-    Unknown fields are ignored. In error texts, `prefix` precedes the name of a field. It is the
-    name of the containing field, and a dot.
+    Unknown fields are ignored. `prefix` is the name of the containing field and a dot. Error texts
+    add it before field names.
 
     Raises:
         BadRequest: a field is missing or its value is not allowed.
@@ -95,7 +95,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the fields with whole numbers parsed. A marker replaces each value to refuse."""
+    """Return the fields with whole numbers parsed. Replace values to refuse by a marker."""
     read = dict(values)
     for name, kind in _checked_fields(form).items():
         sent = values.get(name)
@@ -139,7 +139,7 @@ def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def _checked_fields(form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the types of the fields that this module parses, by field: int, bool or list items."""
+    """Return the types of the fields that this module parses: int, bool, or the items of a list."""
     found: dict[str, Any] = {}
     for declared in msgspec.structs.fields(form):
         kinds = _kinds(declared.type)
