@@ -88,8 +88,8 @@ class _Blocks:
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
         """Return the piece that continues an address; None at the end of the address.
 
-        A text that does not look like part of an address ends the address. But it may be a town or
-        quarter between two lines of an address, or after a comma.
+        A text that does not look like part of an address continues it only if it may be a town or
+        quarter: between two lines of the address, or after a comma. Otherwise the address ends.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
@@ -138,7 +138,7 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
 
 
 def _is_headed(key: str, text: str) -> bool:
-    """Return whether a field name such as `Ship to` precedes an address or its first line."""
+    """Return whether the text after a field name, such as `Ship to`, begins an address."""
     if is_entry(text):
         return False
     return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= settings.SURE_KIND

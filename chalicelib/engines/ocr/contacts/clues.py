@@ -119,7 +119,7 @@ def _starts(words: list[str], owner: str) -> bool:
 
 
 def _name_words(text: str) -> list[str]:
-    """Return the words of a name in lower case, letters only, without credentials."""
+    """Return the words of a name in lower case, letters only, without additions such as `PhD`."""
     name, _ = without_credentials(text)
     return [word for word in (_plain(word) for word in folded_words(name)) if word]
 

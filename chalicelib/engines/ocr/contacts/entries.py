@@ -60,7 +60,7 @@ def has_amount(text: str) -> bool:
 
 
 def split_parts(piece: CardPiece) -> list[CardPiece]:
-    """Split a line at separators between a person or company and text of another kind."""
+    """Split a line at separators between different kinds of text: person, company or job title."""
     if len(piece.text) > settings.LONGEST_ENTRY:
         return [piece]
     for match in _BETWEEN.finditer(piece.text):

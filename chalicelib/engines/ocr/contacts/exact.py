@@ -130,7 +130,7 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
 
 
 def is_mobile_number(text: str) -> bool:
-    """Return whether the first digits of a number are those of mobile phones."""
+    """Return whether a number begins like the number of a mobile phone."""
     digits = digits_of(text)
     return bool(_MOBILE.match(("+" if text.lstrip("( ").startswith("+") else "") + digits))
 

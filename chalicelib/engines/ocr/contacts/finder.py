@@ -54,7 +54,8 @@ def tag_names(
 ) -> list[EntityMatch]:
     """Tag pieces without an exact format as person, organisation, title or other text.
 
-    Mail and web addresses in `found` hint at names; `rest` has no phone numbers or addresses.
+    The mail and web addresses in `found` help to recognise names. The pieces in `rest` must not
+    contain phone numbers or addresses.
     """
     parts: list[CardPiece] = []
     for piece in rest:

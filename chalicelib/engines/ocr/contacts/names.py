@@ -37,8 +37,8 @@ def name_entities(
 ) -> list[EntityMatch]:
     """Tag each piece, or group of pieces, as person, organisation, title or other text.
 
-    The pieces are not part of a number or address; `usual` is the height in pixels of the letters
-    of most lines of the page.
+    The pieces must not contain phone numbers or addresses. `usual` is the usual height of letters
+    on the page, in pixels.
     """
     if not pieces:
         return []
@@ -66,7 +66,10 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Choose the groups with the highest scores that share no piece; also return the others."""
+    """Choose the groups with the highest scores; no two groups may share a piece.
+
+    Also return the groups that are left: they share no piece with a chosen group.
+    """
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors
@@ -101,7 +104,7 @@ def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
 
 
 def _continues(group: Group) -> bool:
-    """Return whether the first line of a title is incomplete without the second."""
+    """Return whether the first line of a title is incomplete without the second line."""
     first, second = group[0].text, group[1].text
     opens = first.rstrip().endswith(("&", ",", " of", " and", "-", "/"))
     joins = second.split()[0].lower() in ("of", "and", "&", "for")
@@ -240,7 +243,7 @@ class _Judge:
         return capitals and large and alike and plain
 
     def _plain_organisation(self, text: str) -> float:
-        """Return the confidence that a text is an organisation, by its words and domain names."""
+        """Return the confidence that a text is an organisation, by its words or a domain name."""
         return max(
             organisation_confidence(text), settings.OWNER_FACTOR * self._clues.organisation(text)
         )

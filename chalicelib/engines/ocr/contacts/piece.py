@@ -33,7 +33,7 @@ class CardPiece(LineSegment):
 
 
 def pieces_of(lines: Sequence[TextLine]) -> list[CardPiece]:
-    """Split the lines of a page into pieces, at gaps that are as wide as those between columns."""
+    """Split the lines of a page into pieces, at gaps that are wide enough to separate columns."""
     angle = tilt(lines)
     wholes = (
         CardPiece(line, 0, len(line.text), deskewed(line, angle), number)
@@ -49,7 +49,7 @@ def join_text(pieces: Iterable[CardPiece]) -> str:
 
 
 def _columns(piece: CardPiece) -> list[CardPiece]:
-    """Split a whole line at gaps that are as wide as those between columns."""
+    """Split a whole line at gaps that are wide enough to separate columns."""
     text, places = piece.text, piece.line.places
     if len(places) != len(text) or " " not in text:
         return [piece]

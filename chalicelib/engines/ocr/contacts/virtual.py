@@ -38,7 +38,10 @@ class VirtualTexts:
         self._check = check
 
     def find(self, kind: str) -> tuple[Contact, ...]:
-        """Return the texts of a kind in VIRTUAL_KEYS, most certain first, then in reading order."""
+        """Return the texts of a kind in VIRTUAL_KEYS; the most certain text is first.
+
+        Fax numbers are last. Equally certain texts are in reading order.
+        """
         tags = _TAGS[kind]
         found = [one for one in self._source(kind) if one.tag in tags]
         found.sort(key=lambda one: (_rank(one), one.pieces[0].order))

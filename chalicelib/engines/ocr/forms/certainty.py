@@ -85,7 +85,7 @@ class Evidence:
 
 
 class Unweighed(StrEnum):
-    """Kinds of results whose probability is a fixed rate and not computed by regression."""
+    """Kinds of results whose probability is a measured rate times legibility, not regression."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"

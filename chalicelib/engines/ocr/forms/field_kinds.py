@@ -101,15 +101,15 @@ def remove_spaces(text: str) -> str:
 
 
 def has_span(types: Sequence[str], text: str) -> bool:
-    """Return whether any part of a text has one of the types, which must be single-line types."""
+    """Return whether any part of a text has one of `types`, which must all be single-line."""
     return any(_FINDERS[kind](text[: settings.LONGEST_TYPED_CHARACTERS]) for kind in types)
 
 
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Return the first part of a value that has one of its types.
+    """Return the position of the first part of a value that has a required type.
 
     Args:
-        types: entity types in upper case.
+        types: required entity types in upper case.
         text: the value.
 
     Returns:

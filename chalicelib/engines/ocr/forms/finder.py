@@ -137,7 +137,10 @@ def _crossed_fields(
     unmatched: UnmatchedText,
     shared: _FormPage,
 ) -> dict[int, FormField]:
-    """Return, by index of the key, fields for keys that join a row label and a column header."""
+    """Return, by index of the key, fields for keys such as "Overtime Hours".
+
+    The text of such a key is a row label and a column header together.
+    """
     used = {field.value_box for field in fields.values()}
     crossed = {}
     for number, key in enumerate(keys):

@@ -139,9 +139,9 @@ def _begins_with_label(text: str) -> bool:
 def _captions_alike(
     segments: Sequence[LineSegment], spans: Mapping[int, Sequence[tuple[int, int, int | None]]]
 ) -> Iterator[int]:
-    """Yield the indexes of segments that are captions of the same kind as several found keys.
+    """Yield the indexes of captions with numbers, and of captions in two languages.
 
-    The kinds are captions with numbers and captions in two languages.
+    Captions of either kind are yielded only if several found keys are of this kind.
     """
     count = sum(
         bool(_NUMBERED_CAPTION.match(segments[number].line.text))

@@ -134,7 +134,7 @@ def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[st
 
 
 def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
-    """Return, for each table name in the template, the sum of the scores of its matched headers."""
+    """Add up the scores of the matched headers for each table name in the template."""
     votes: dict[str, float] = {}
     for match in matches:
         if match and match.header.table_name:

@@ -81,7 +81,7 @@ class LineSegment:
 
 
 def edge(line: TextLine, index: int) -> float:
-    """Return where a character begins, as a fraction of the line's length from its left end."""
+    """Return where a character begins: 0 at the left end of its line, 1 at the right end."""
     count, places = len(line.text), line.places
     if len(places) == count and places and places[0] > places[-1]:
         # Text from right to left: its characters begin at their right ends.

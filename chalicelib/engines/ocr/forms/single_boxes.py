@@ -104,7 +104,10 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
 
 
 def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row]) -> _Row | None:
-    """Return the digit in line `number` as a row if it is above or below a known box, else None."""
+    """Return a row that has only the digit in line `number`.
+
+    Return None if the digit is not above or below a box of a known row.
+    """
     box = lines[number].box
     x, y = box.center
     for row in rows:

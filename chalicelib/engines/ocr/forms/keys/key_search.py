@@ -67,8 +67,8 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
     """Group units (texts to search) by their number of segments.
 
     Returns:
-        For each group, the indexes of the units, and of each unit's segments, shape (units,
-        segments).
+        A pair for each group: the indexes of its units, and the indexes of their segments, shape
+        (units, segments).
     """
     lengths = np.array([len(each) for each in chains])
     groups = []
@@ -81,10 +81,11 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 
 
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
-    """Return the fraction of each key's letter pairs in each unit (searched text), (keys, units).
+    """Return the fraction of each key's letter pairs that each unit contains, shape (keys, units).
 
-    The fractions of a unit's segments, shape (keys, segments), are added. A unit of several
-    segments gets 0 if one of them contributes nothing, or contains the whole key by itself.
+    It is the sum of the fractions in the unit's segments, at most 1; `shares` has these fractions,
+    shape (keys, segments). A unit of several segments gets 0 if one of its segments has no letter
+    pair of the key, or contains nearly the whole key.
     """
     joined = np.zeros((len(shares), count), dtype=np.float32)
     for places, columns in chains:
@@ -99,9 +100,10 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest values of `shares`, at most `limit`, with the index of key and unit.
+    """Return the largest values of `shares`, each with the index of its key and of its unit.
 
-    `shares` belongs to a block of keys, shape (keys, units); `begin` is the index of its first key.
+    There are at most `limit` values; small values are left out. `shares` belongs to a block of
+    keys, shape (keys, units); `begin` is the index of its first key.
     """
     rows, columns = np.nonzero(shares >= settings.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]
@@ -222,7 +224,7 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
 
 
 def _is_in_value(segments: Sequence[LineSegment], parts: Parts) -> bool:
-    """Return whether a text is part of a value: 5 in 5-08 or 5'-08", or "to" in 9 to 5."""
+    """Return whether a text is part of a value, such as `5` in `5-08`, or `to` in `9 to 5`."""
     number, start, end = parts[0]
     text = segments[number].text
     if "from" not in text[:start].lower() and _BETWEEN.fullmatch(text[max(0, start - 2) : end + 2]):

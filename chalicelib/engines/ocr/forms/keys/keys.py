@@ -122,9 +122,10 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
 
 
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
-    """Return whether a match scores almost as high as a match already chosen for its key.
+    """Return whether a match is almost as good as a match already chosen for its key.
 
-    The match must also have a similar text, or begin a line or a sentence, as captions do.
+    Its score must be almost as high. In addition, the texts of both matches must be similar, or
+    the new match must begin a line or a sentence, as captions do.
     """
     before = key.segments[0].line.text[: key.segments[0].start].rstrip()
     is_first = (key.parts[0][1] == 0 or before.endswith(".")) and key.text[:1].isalpha()
@@ -206,7 +207,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
 
 
 def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
-    """Return a factor for the text left of a key: highest if empty, numbers or other fields."""
+    """Return a factor, highest if the text left of a key is empty, a number or another field."""
     stripped = before.strip()
     if is_next and _NUMBER_AT_END.search(before):
         return 1.0
@@ -233,7 +234,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
-    """Return a factor for the text right of a key: highest if it is empty, a colon or a remark."""
+    """Return a factor, highest if the text right of a key is empty, a colon or a remark."""
     if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
         return 1.0
     if has_stop and is_instruction(after.lstrip()):

@@ -37,7 +37,7 @@ class Unit:
 
 
 def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
-    """Return the texts to search: each segment with text, then several lines joined to one text."""
+    """Return the units of a page: first single segments, then groups of joined lines."""
     words = [tokens(segment.text) for segment in segments]
     inked = [number for number, each in enumerate(words) if each]
     below = _neighbours_below(segments, inked)
@@ -63,7 +63,7 @@ def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]], legibility: 
 
 
 def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
-    """Map the index of each segment to that of the segment directly below, if there is one."""
+    """Return, by index of a segment, the index of the segment directly below, if there is one."""
     order = sorted(inked, key=lambda number: segments[number].rect.min_y)
     found = {}
     for place, number in enumerate(order):

@@ -1,4 +1,4 @@
-"""Finds the texts near each key that may be its value, with a score for each."""
+"""Finds, for each key, the nearby texts that may be its value, and scores them."""
 
 from __future__ import annotations
 
@@ -83,9 +83,10 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
 
 
 def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int:
-    """Return the index of the rectangle nearest to a key; of equally near ones, the best aligned.
+    """Return the index of the rectangle that is nearest to a key.
 
-    `gaps` has the distances from the key `rect`, in key heights; infinity excludes a rectangle.
+    Among rectangles that are almost equally near, alignment with the key counts, too. `gaps` has
+    the distances from the key `rect`, in key heights; infinity excludes a rectangle.
     """
     starts = np.abs(rects[:, 0] - rect.min_x)
     centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])

@@ -46,7 +46,7 @@ def is_amount(text: str) -> bool:
 
 
 def _kind(text: str) -> int | None:
-    """Return the index in `_FINDERS` of the kind that a whole text has; None if it has none."""
+    """Return the index of the finder in `_FINDERS` that matches a whole text; None if none does."""
     if is_amount(text):
         return 0
     length = len(text.strip(" .;"))
@@ -84,7 +84,7 @@ class Continuation:
         rulings: PageRules,
         used: Iterable[int],
     ) -> None:
-        """Index the texts of a page by position; `used` has the indexes of those used as values."""
+        """Index the texts of a page by position; `used` has the indexes of the texts of values."""
         self._fragments = unmatched.fragments
         self._rulings = rulings
         self._used = set(used)

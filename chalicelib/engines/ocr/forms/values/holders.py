@@ -41,7 +41,7 @@ class HolderBlock:
 
     @property
     def name(self) -> str:
-        """Last line of the name; cards may have two lines."""
+        """Last line of the name; on a card, the name may have two lines."""
         return self.names[-1].text if self.names else ""
 
 
@@ -52,12 +52,12 @@ def find_holders(
 
     Args:
         entities: entities of the template, which show whether it is for a card or pay statement;
-            nothing is found for other documents.
-        values: values that were found by captions, by entity.
+            for other templates, the result is empty.
+        values: for each entity, the value that was found next to a caption.
         fragments: text of the page without its keys.
 
     Returns:
-        Segments by entity, for entities without a value.
+        The segments of each entity that has no value in `values`.
     """
     wanted = set(entities)
     if not (wanted >= CARD or wanted >= PAY):

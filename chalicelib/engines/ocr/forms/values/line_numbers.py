@@ -77,7 +77,10 @@ class NumberedLines:
         }
 
     def _is_repeated(self, second: LineNumber) -> bool:
-        """Return whether a line number, or only its letter, is also further left in the line."""
+        """Return whether a line number, or only its letter, is also further left in the line.
+
+        Return False if another copy of the number is between them.
+        """
         same = [
             each.rect.min_x
             for each in self._firsts.level(second.rect)
@@ -95,7 +98,7 @@ class NumberedLines:
         )
 
     def is_nearest(self, number: Rect, text: Rect) -> bool:
-        """Return whether `number` is nearest to a text's baseline of all numbers in its column."""
+        """Return whether `number` is the number of its column nearest to the baseline of a text."""
         off = abs(text.max_y - number.max_y)
         return not any(
             abs(text.max_y - each.rect.max_y) < off

@@ -168,7 +168,10 @@ class _Cells:
 
 
 def _is_next(box: Rect, cell: Rect, height: float, axis: int) -> bool:
-    """Return whether two cells are adjacent along an axis, and equally wide across it."""
+    """Return whether `cell` is directly below `box` and has the same width.
+
+    If `axis` is 0, return whether it is directly to the right and has the same height.
+    """
     slack = settings.IN_RULE_HEIGHTS * height
     sides = (
         ((box.min_x, cell.min_x), (box.max_x, cell.max_x), (box.max_y, cell.min_y))

@@ -115,7 +115,7 @@ class StatementColumns:
                             yield Crossing(label, numbers[kind])
 
     def _is_titled(self, row: Rect, title: str) -> bool:
-        """Return whether a row is in a table whose headers are in the line of the text `title`."""
+        """Return whether the text `title` is in the nearest header line above a row."""
         return any(
             is_level(rect, header.rect)
             and abs(rect.min_x - row.min_x) < row.height
@@ -138,7 +138,7 @@ class StatementColumns:
         return found
 
     def _is_below_table(self, number: int) -> bool:
-        """Return whether the text above a number is too far away to be of the same table."""
+        """Return whether the text above a number is too far away to belong to the same table."""
         rect = self._fragments[number].segment.rect
         top = rect.min_y - settings.PRINTED_LINE_GAP_HEIGHTS * rect.height
         others = (fragment.segment.rect for fragment in self._fragments)

@@ -182,7 +182,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return, by key, the fraction of the nearest keys whose values are in the same direction."""
+    """Return, by key, the fraction of nearby keys whose value is on the same side as this key's."""
     numbers = list(chosen)
     count = min(settings.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:
@@ -223,7 +223,7 @@ class _Rivals:
             self._of_piece.setdefault(each.fragment, []).append(each)
 
     def share(self, chosen: Candidate) -> float:
-        """Return the best score of rivals for the same key or text, divided by that of `chosen`."""
+        """Divide the best score of a rival for the same key or text by the score of `chosen`."""
         fragments = (each for each in self._of_key[chosen.key] if each.fragment != chosen.fragment)
         keys = (each for each in self._of_piece[chosen.fragment] if each.key != chosen.key)
         best = [next((each.score for each in some), 0.0) for some in (fragments, keys)]
@@ -282,7 +282,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
 def _cut(
     key: FoundKey, segments: Sequence[LineSegment], template: TemplateKey
 ) -> tuple[LineSegment, ...]:
-    """Reduce a value of one segment to the part that matches the key's types, without the key."""
+    """Cut a value of one segment to the part with a required type, or after a joined caption."""
     text = segments[0].text
     # After a caption's number, engines may join the caption's word and the value: 15 SEXM.
     words = [each for each in template.variations if key.text[:1].isdecimal() and each.isalpha()]
