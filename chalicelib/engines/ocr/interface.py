@@ -24,7 +24,7 @@ CancelCheck = Callable[[], None]
 
 
 def never_cancel() -> None:
-    """Do nothing: a CancelCheck without a deadline."""
+    """Do nothing. This is the CancelCheck of calls that have no deadline."""
 
 
 PPOCR = "ppocr"
@@ -97,7 +97,8 @@ class ScoringEngine(Protocol):
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
             quads: corners of each area in reading direction.
-            letters: allowed characters, in capitals; small letters count as capitals.
+            letters: allowed characters, in capitals. A small letter on the page counts as its
+                capital.
             check: called regularly; may raise an error to stop.
 
         Returns:

@@ -91,7 +91,7 @@ def _is_space(line: TextLine, middle: float) -> bool:
 
 
 def _least_gaps(gaps: list[Gap], factor: float, usual: float) -> tuple[float, float]:
-    """Return two widths above which gaps separate items: for spaces, and for gaps inside words."""
+    """Return the width above which a space separates items, and the same for a gap in a word."""
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     own = min(_WIDEST_SPACE, median_low(spaces)) if len(spaces) >= _FEW else 0.0

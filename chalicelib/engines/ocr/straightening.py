@@ -1,9 +1,9 @@
 """Straightens photographed pages that are bent, such as those of books.
 
 The lines of text show the slope of the page at many positions. A smooth field of slopes is fitted
-to them. Curves that follow the field become the rows of the straightened page. No shape of the
-paper is assumed, such as the cylinder of Cao, Ding and Liu 2003. So any bend and camera angle is
-handled in the same way.
+to them. Curves that follow the field become the rows of the straightened page. Any bend and camera
+angle is handled in the same way, because the paper may have any shape. (Cao, Ding and Liu 2003
+assume a cylinder.)
 """
 
 from __future__ import annotations

@@ -125,6 +125,6 @@ _SPELT = 2
 
 
 def _joins_names(words: list[str]) -> bool:
-    """Return whether names are joined as those of partners: `Moore, Finley and Tucker`."""
+    """Return whether a word for `and` joins names, as in `Moore, Finley and Tucker`."""
     inner = words[1:-1]
     return "and" in inner or "&" in inner or "und" in inner

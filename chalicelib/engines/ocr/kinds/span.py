@@ -40,8 +40,8 @@ class Span:
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Return spans without overlaps, sorted by their position in the line.
 
-    Of overlapping spans, the more confident one is returned; of equally confident ones, the
-    longest.
+    If spans overlap, the span with the highest confidence is returned. If confidences are equal,
+    the longest span is returned.
     """
     kept: list[Span] = []
     taken: set[int] = set()

@@ -85,6 +85,6 @@ def title_confidence(text: str) -> float:
 
 
 def _is_sentence(words: list[str]) -> bool:
-    """Return whether words look like a sentence: three or more, a later one in small letters."""
+    """Return whether words look like a sentence: several words, not all of them capitalised."""
     plain = [word for word in words[1:] if word.islower() and word not in _SMALL | HEADS]
     return len(words) >= _SHORT_SENTENCE and bool(plain)

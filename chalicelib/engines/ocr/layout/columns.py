@@ -104,9 +104,9 @@ def level_pieces(
     Args:
         lines: the runs.
         slope: slope of the page, in radians.
-        is_exact: whether boxes are as high as the font, and no run crosses a gutter. Otherwise
-            boxes are only as high as the ink, and are extended to the height of a capital and the
-            depth of a descender.
+        is_exact: True if boxes are as high as the font, and no run crosses a gutter. False if boxes
+            are only as high as the ink. Then they are extended to the height of a capital and the
+            depth of a descender, and runs are split.
         places: boxes of tables, which become pieces after those of the runs.
     """
     level = _Turn(slope)
@@ -239,7 +239,7 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
 
 
 def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
-    """Return the x intervals without pieces, at least `least` wide, including both margins."""
+    """Return the x intervals without pieces: gaps at least `least` wide, and both margins."""
     free = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.left):

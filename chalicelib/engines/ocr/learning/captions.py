@@ -1,4 +1,4 @@
-"""Finds the texts near a value that may be its caption."""
+"""Finds the texts that may be the caption of a value, because they are near it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class NearText:
-    """A text near a value that may be its caption."""
+    """A text that may be the caption of a value, because it is near the value."""
 
     text: str
     folded: str
@@ -47,7 +47,7 @@ class NearText:
 def texts_near(
     segments: Sequence[LineSegment], place: ValuePlace, values: frozenset[str]
 ) -> Iterator[NearText]:
-    """Yield the texts near a value that may be its caption.
+    """Yield the texts that may be the caption of a value, because they are near it.
 
     Args:
         segments: segments of the page.
@@ -99,7 +99,7 @@ def _above(
 
 
 def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, float]]:
-    """Yield the text before a value on its line, then fewer and fewer of this text's last words.
+    """Yield the text before a value on its line, then its last words, one word fewer each time.
 
     The line may begin with another field: "Invoice No. 17 Date 3/5/24".
     """
@@ -111,7 +111,7 @@ def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, flo
 
 
 def _behind(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the last words of a text, fewer each time, with a factor for their score.
+    """Yield the last words of a text, one word fewer each time, with a factor for their score.
 
     The factor is higher if a colon is before these words.
     """

@@ -34,8 +34,8 @@ class RankedCaption:
 def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[RankedCaption]:
     """Return the texts that may be captions of an entity, the best first.
 
-    A text that is near the value in only one of many examples is left out if other examples
-    contain it elsewhere.
+    If there are many examples, a text is left out if it is near the value in only one of them, but
+    also occurs in other examples.
     """
     located = {at: each.near[entity] for at, each in enumerate(examples) if entity in each.near}
     sightings: dict[CaptionKey, dict[int, NearText]] = {}
@@ -75,8 +75,8 @@ def choose_captions(
         ranked: the possible captions of each entity, the best first.
 
     Returns:
-        The captions of each entity that has any. Each further caption of an entity is in an
-        example that has none of the previous ones.
+        The captions of each entity that has any. Each caption after the first is near the value in
+        an example in which the previous captions are not.
     """
     chosen: dict[str, list[RankedCaption]] = {entity: [] for entity in ranked}
     covered: dict[str, set[int]] = {entity: set() for entity in ranked}

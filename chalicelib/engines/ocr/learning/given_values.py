@@ -85,7 +85,7 @@ def is_same_value(first: str, second: str) -> bool:
 def amounts_of(text: str) -> frozenset[Decimal]:
     """Return the numbers that a text may stand for; empty if it is not a number.
 
-    There are two if a mark may be a decimal mark or a thousands separator.
+    `1,234` gives two numbers, because the comma may be a decimal mark or separate thousands.
     """
     found = _AMOUNT.fullmatch(text.strip())
     if found is None:
@@ -99,7 +99,7 @@ def amounts_of(text: str) -> frozenset[Decimal]:
 
 
 def _plain(digits: str) -> str:
-    """Return a number with its last mark as decimal point, without other marks.
+    """Replace the last mark of a number by a decimal point, and remove its other marks.
 
     If the last mark occurs twice, it separates thousands; the result is then empty.
     """

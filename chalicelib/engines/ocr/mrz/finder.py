@@ -59,7 +59,7 @@ class Zone:
     """Corners of the rows, from the top."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return a box around the characters at `places` that are in the row of the first place."""
+        """Return a box around the characters that are in the same row as the first of `places`."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width

@@ -33,10 +33,10 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
     Returns:
         First, for each position, the natural logarithm of the probability of each allowed
-        character. Second, how much more probable a text of another length is, per position: the log
-        probability of the best text of any length, minus the log probability of all allowed texts
-        of this length, divided by the number of positions. None if no allowed text of this length
-        is possible.
+        character. Second, a number that is high if the row probably has another length. It is the
+        log probability of the best text of any length, minus the log probability of all allowed
+        texts of this length, divided by the number of positions. None if no allowed text of this
+        length is possible.
     """
     if len(steps) < len(allowed):
         return None
@@ -62,7 +62,7 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
 
 def _with_look_alikes(likely: Doubles) -> Doubles:
-    """Raise each probability to at least a fraction of the highest among similar characters."""
+    """Increase low probabilities to a fraction of the highest one among similar characters."""
     shared = likely.copy()
     for group in LOOK_ALIKES:
         columns = [1 + LETTERS.index(letter) for letter in group]

@@ -29,9 +29,10 @@ _LONGEST = 4_096
 
 
 def detector_scale(width: int, height: int) -> float:
-    """Return the factor by which to scale a page, given in pixels, before lines are detected.
+    """Return the factor by which to scale a page before its lines are detected.
 
-    The factor is at most MOST_GROWTH; it is above 1 only for small scans.
+    `width` and `height` are in pixels. The factor is at most MOST_GROWTH; it is above 1 only for
+    small scans.
     """
     longest, shortest = max(width, height), min(width, height)
     target = RECEIPT if height >= _TALL * width else PAGE

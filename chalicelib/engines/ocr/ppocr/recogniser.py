@@ -109,8 +109,7 @@ class Recogniser:
 
         Args:
             session: session of ONNX Runtime.
-            alphabets: the characters of each output; the first is the blank, the last one the
-                space.
+            alphabets: the characters of each output: first the blank, last the space.
             output: index of the output to use.
         """
         self._session = session

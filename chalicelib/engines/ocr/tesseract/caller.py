@@ -85,8 +85,8 @@ class Caller:
         Args:
             image: grey or RGB.
             mode: PAGE or BLOCK.
-            check: called many times a second; an exception ends the call at once, and the program
-                within SECONDS.
+            check: called many times a second. If it raises an exception, this call ends at once,
+                and the program ends within SECONDS.
 
         Returns:
             The words in the program's order.

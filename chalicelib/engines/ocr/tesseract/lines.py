@@ -17,10 +17,10 @@ _GAP = 1.5
 
 
 def runs_of(words: Iterable[Word]) -> list[list[Word]]:
-    """Group words by line, and split each line at gaps that are as wide as those between columns.
+    """Group words by line, and split each line at gaps that are wide enough to separate columns.
 
     Args:
-        words: words of an image; those of a line must follow one another.
+        words: words of an image; the words of one line must follow one another.
     """
     runs: list[list[Word]] = []
     for _, members in groupby(words, key=lambda word: word.line):
