@@ -134,10 +134,11 @@ class Annotations:
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or file with boxes; if it has none, `box` with the index.
+        """Return the name of a column or file with boxes; if it has no name, `box` and its index.
 
         Args:
-            part: Index of the annotation file, or of the column among those with boxes, from 0.
+            part: Index, from 0, of the annotation file, or of the column; only columns with boxes
+                count.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"

@@ -88,7 +88,7 @@ class SignsOfBoxes:
         self.misnamed = ""
 
     def note(self, member: ZipMember) -> None:
-        """Record a file if its name may be that of an annotation file."""
+        """Record a file if it may be an annotation file or a class list, judged by its name."""
         suffix = suffix_of(member)
         if is_annotations(member):
             self.tables.append(member)

@@ -61,7 +61,7 @@ class ImageIndex:
         return places.pop() if len(places) == 1 else found
 
     def _list_by_split(self) -> dict[tuple[str, str], set[int]]:
-        """Return up to two images for each pair of a split's word in the folder and a file name."""
+        """Return up to two images for each file name in folders of each split, such as `train`."""
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for path, index in self._paths.items():
             folder, _, name = path.rpartition("/")
@@ -101,7 +101,7 @@ def split_words(path: str) -> frozenset[str]:
 
 
 def as_path(written: str) -> str:
-    """Convert a path as another tool writes it to a path as archives have it."""
+    """Convert a path that another tool wrote to the form of paths in archives."""
     return written.strip().replace("\\", "/").removeprefix("./")
 
 

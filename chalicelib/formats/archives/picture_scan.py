@@ -403,8 +403,8 @@ class FeedbackRules:
 
     Args:
         labels: Names of the dataset's labels.
-        used_names: File names of the dataset's examples; at least those that also occur in the
-            archive.
+        used_names: File names of the dataset's examples. Names that do not occur in the archive
+            may be left out.
     """
 
     def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:

@@ -93,7 +93,7 @@ class Bundle:
             raise InvalidUpload(f"The archive has more than {MAX_ENTRIES} files.")
 
     def read(self, name: str, limit: int) -> bytes:
-        """Return the content of a file, after comparing its digest with that in `model.json`.
+        """Return the content of a file, after comparing its digest with the digest in `model.json`.
 
         Raises:
             InvalidUpload: the file is missing, damaged, changed or above its limit.

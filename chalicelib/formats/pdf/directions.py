@@ -113,7 +113,7 @@ def _kinds(units: Sequence[str]) -> list[str]:
 
 
 def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the nearest kinds left and right of each character that are not in `skipped`."""
+    """Return the nearest kinds left and right of each character; pass over kinds in `skipped`."""
     sides = []
     for way in (1, -1):
         last, found = _NEUTRAL, []

@@ -45,8 +45,8 @@ class ProcessorTime:
         Args:
             seconds: Processor time in seconds.
             used: Returns the processor time that the process has used so far, in seconds.
-            latest: When the wait ends even if processor time is left, in seconds of
-                `time.monotonic()`.
+            latest: Time of `time.monotonic()` at which the wait ends, even if processor time is
+                left.
         """
         self._used = used
         self._until = used() + seconds

@@ -85,7 +85,7 @@ class _Lines:
         self._waiting.extendleft(reversed(self.taken[1:]))
 
     def restart_record(self, number: int) -> None:
-        """Put back all lines of this record except the first, which becomes the only taken one."""
+        """Put back all lines of this record except the first, which begins the record again."""
         self.push_back(number)
         first = self.taken[0]
         self.start_record()
@@ -178,9 +178,10 @@ def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
 
 
 def _unescaped(lines: _Lines, separator: str) -> Iterator[str]:
-    """Yield the lines of a record with doubled quotes, up to the first that has a separator.
+    """Yield the lines of a record, with quotes doubled instead of escaped by backslashes.
 
-    Lines behind it may be rows of their own, so a record that does not end there stays broken.
+    The first line with a separator is the last one, because the next lines may be separate rows. So
+    a record that is incomplete at this line stays broken.
     """
     for line in chain(lines.taken[:1], lines):
         yield _ESCAPED.sub(lambda found: '""' if found[1] == '"' else found[1], line)

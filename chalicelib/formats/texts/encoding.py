@@ -249,7 +249,7 @@ def _guess(file: BinaryIO, language: str) -> str:
 
 
 def _has_signs(file: BinaryIO) -> bool:
-    """Return whether a file has bytes 0x80 to 0x9F: Windows-1252 prints them, Latin-1 does not."""
+    """Return whether a file has bytes 0x80 to 0x9F, which Latin-1 uses only for control codes."""
     file.seek(0)
     chunks = iter(lambda: file.read(_CHUNK_BYTES), b"")
     return any(chunk.translate(None, _C1) != chunk for chunk in chunks)

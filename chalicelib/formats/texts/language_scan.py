@@ -253,7 +253,7 @@ def _is_short(rows: BinaryIO) -> bool:
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Count labels, to find those that become equal when cut, or that may mean a missing value."""
+    """Count labels, to find labels that become equal when cut, or may mean a missing value."""
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):

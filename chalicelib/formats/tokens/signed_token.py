@@ -22,7 +22,7 @@ _REMEMBERED = 512
 
 
 class NotOurToken(ValueError):
-    """A text is not a token of the expected kind that this service has signed."""
+    """A text is not a token of the expected kind, or was not signed by this service."""
 
 
 def has_token_form(text: str) -> bool:

@@ -47,7 +47,7 @@ _REMEDY = (
 
 
 def is_label_table(member: ZipMember) -> bool:
-    """Return whether a file's name is that of a label table."""
+    """Return whether a file has the name of a label table, such as `train.csv`."""
     name = member.name.casefold()
     return name == _CLASSES or (name.endswith(".csv") and name[:-4].strip() in SPLITS)
 

@@ -195,7 +195,7 @@ class ColumnFinder:
             self._find_swap(has_header=is_header)
 
     def _skip_second_header(self, names: list[str]) -> None:
-        """Skip further header rows below the header, which survey tools write.
+        """Skip the further header rows that survey tools write below the header.
 
         Such rows lack the number, date or address that all other rows have in a column. Or they
         have identifiers that number the columns, such as QID1, QID2.
@@ -305,7 +305,7 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only column in `likely`, otherwise the only one in `named` except `taken`."""
+        """Return the only likely column, or else the only named column that is not `taken`."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 
@@ -451,9 +451,9 @@ class ColumnFinder:
 
 
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows are above the row with the column names; 0 if they may be examples.
+    """Return how many rows are above the row with the column names.
 
-    Rows may be examples if one of their cells, or one of the names, also occurs in another row.
+    Return 0 if the rows above may be examples: a cell or a column name occurs in another row, too.
     """
     judged = max(0, len(rows) - _LEAST_BELOW)
     for at, names in enumerate(rows[: min(_MOST_TITLES, judged)]):

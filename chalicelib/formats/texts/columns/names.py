@@ -104,7 +104,7 @@ class NamedColumns(NamedTuple):
 
     @property
     def columns(self) -> Columns | None:
-        """Return the columns; None unless one column may have texts and one may have labels."""
+        """Return the columns; None unless there is one likely text column and one label column."""
         if len(self.texts) == len(self.labels) == 1:
             return Columns(self.texts[0], self.labels[0])
         return None

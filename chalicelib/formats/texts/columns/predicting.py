@@ -59,8 +59,8 @@ def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, floa
 
     A classifier fitted on one half of the rows predicts the other half, and vice versa. The gain
     is the number of correct predictions, minus the number of rows with the most frequent value. The
-    first result is the gain as a fraction of the largest possible gain. The second is the gain in
-    standard deviations of guessing, which shows whether it is chance.
+    first result is the gain as a fraction of the largest possible gain. The second is the gain as a
+    multiple of the standard deviation of guessing; it shows whether the gain is due to chance.
     """
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]

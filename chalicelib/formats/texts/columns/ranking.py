@@ -160,7 +160,7 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
 
 
 def find_likely(scores: Sequence[float], taken: int | None = None) -> list[int]:
-    """Return the positions of the highest score and of nearly equal ones, ignoring `taken`."""
+    """Return the positions of the highest score and of nearly equal scores, except `taken`."""
     others = [at for at, score in enumerate(scores) if at != taken and score > 0]
     best = max((scores[at] for at in others), default=0.0)
     return [at for at in others if scores[at] > _CLEAR * best]

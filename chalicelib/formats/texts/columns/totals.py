@@ -1,4 +1,4 @@
-"""Finds totals below a table, such as `Total,60`, which would become examples."""
+"""Finds totals below a table, such as `Total,60`, which would otherwise become examples."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def find_totals(
 ) -> frozenset[int]:
     """Find rows at the end of a table that are totals and not examples.
 
-    There are two kinds of totals. In the first kind, the labels of the rows are numbers or dates,
-    and no label above them is one. In the second kind, each row has a figure and the name of a
-    total, and at least one of the rows has a label that does not occur above them.
+    There are two kinds of totals. In the first kind, the labels of the total rows are numbers or
+    dates, unlike all labels above these rows. In the second kind, each row has a figure and the
+    name of a total, and at least one of the rows has a label that does not occur above them.
 
     Args:
         last: The last accepted rows of the table.
@@ -78,7 +78,7 @@ def _is_figure(cell: str) -> bool:
 
 
 def _is_number(label: str) -> bool:
-    """Return whether a label is a number, a fraction or a date without a letter."""
+    """Return whether a label has digits but no letters: a number, a fraction or a date."""
     return any(map(str.isdigit, label)) and not any(map(str.isalpha, label))
 
 
