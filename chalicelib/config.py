@@ -170,7 +170,7 @@ class Settings:
 
 
 class _EnvironmentReader:
-    """Reads environment variables, and collects the names of those that cannot be read."""
+    """Reads environment variables, and collects the names of unreadable variables."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment

@@ -242,7 +242,7 @@ def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
 def _replacing(
     key: AccountKey, now: datetime, old_until: datetime
 ) -> Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]:
-    """Return a function that adds a key to an account's keys, and sets when the others expire."""
+    """Return a function that adds a key to an account's keys, and sets when old keys expire."""
 
     def change(present: tuple[AccountKey, ...]) -> tuple[AccountKey, ...]:
         # The store may call this again on its own result after a conflict, so it must be

@@ -137,7 +137,7 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Compute the answers of a part; a job without a part performs the batch's next step.
+        """Compute the answers of a part; if the job names no part, perform the batch's next step.
 
         `delivery` is how many times the queue has delivered the message.
         """

@@ -168,7 +168,7 @@ class BrowseService:
     def _suspects(
         self, view: DatasetView, wanted: BrowsedList, model: Model, offset: int, count: int
     ) -> BrowsedPage:
-        """Return a page of a report's suspects, without those corrected since the training."""
+        """Return a page of a report's suspects, except suspects corrected since the training."""
         listed = self._listed(view, model)
         if wanted.label is not None:
             listed = [one for one in listed if one.label_id == wanted.label.label_id]

@@ -266,7 +266,7 @@ class ExportRunService:
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
     def _emit_again(self, job: ExportJob, delivery: int) -> None:
-        """Emit the event again on a redelivery, because the earlier worker may not have done so."""
+        """Emit the event again on a redelivery, in case the earlier worker did not emit it."""
         if delivery > 1:
             export = self._stores.exports.find(job.account_id, job.export_id)
             if export is not None and export.status == SUCCEEDED:

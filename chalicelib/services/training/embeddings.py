@@ -95,7 +95,7 @@ class EmbeddingService:
         check: Callable[[int, int], None],
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> VectorTable:
-        """Return the vectors of texts, or of windows (parts of long texts); compute missing ones.
+        """Return the vectors of texts or windows (parts of long texts); compute missing vectors.
 
         Args:
             owner: dataset whose embeddings are read and extended, or a key prefix in the bucket.

@@ -1,10 +1,10 @@
 """Computes features of a dataset's images once, and stores them by digest of the image.
 
 Workers of the queue `embed` compute the parts of an upload in order, without augmented copies. A
-training loads the existing features and computes missing ones, beginning with the last image. So
-workers and training can work on one dataset at the same time. Each group of rows is stored before
-the next is computed, so a training that dies loses at most one group. A row has the features of
-one view: an image or an augmented copy.
+training loads the existing features and computes missing features, beginning with the last image.
+So workers and training can work on one dataset at the same time. Each group of rows is stored
+before the next is computed, so a training that dies loses at most one group. A row has the features
+of one view: an image or an augmented copy.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class FeatureService:
         check: Check,
         delegate: Delegate = lambda stage, works, shares: None,
     ) -> StoredFeatures:
-        """Return the features of all images of a training; compute and store missing ones.
+        """Return the features of all images of a training; compute and store missing features.
 
         Args:
             pictures: images of one or more datasets.

@@ -91,7 +91,7 @@ class TrainingService:
     ) -> ModelView:
         """Queue the training of a new model.
 
-        `seconds` limits the time to read unlabelled texts of the request; 0 for the usual limit.
+        `seconds` limits the time to read unlabelled texts of the request; 0 means the usual limit.
 
         Raises:
             BadRequest: a field is not allowed, or there are too few examples.
@@ -161,7 +161,7 @@ class TrainingService:
     ) -> ModelView:
         """Queue a retraining under the same model id.
 
-        `seconds` limits the time to read unlabelled texts of the request; 0 for the usual limit.
+        `seconds` limits the time to read unlabelled texts of the request; 0 means the usual limit.
 
         Raises:
             BadRequest: a field is not allowed, or the dataset was deleted or has too few examples.

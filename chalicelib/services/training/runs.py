@@ -253,7 +253,7 @@ class TrainingRunService:
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
     def _emit_again(self, job: TrainJob, delivery: int) -> None:
-        """Emit the event again on a redelivery, because the earlier worker may not have done so."""
+        """Emit the event again on a redelivery, in case the earlier worker did not emit it."""
         if delivery == 1:
             return
         model = self._stores.models.find(job.account_id, job.model_id)

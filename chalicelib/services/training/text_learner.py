@@ -234,7 +234,7 @@ class TextLearner:
         )
 
     def _unlabelled(self, model: Model, progress: _Progress) -> Callable[[str], Floats] | None:
-        """Return a function that embeds the request's unlabelled texts; None without such texts."""
+        """Return a function that embeds the request's unlabelled texts, if any; otherwise None."""
         found = self._unlabelled_texts(model)
         if found is None:
             return None

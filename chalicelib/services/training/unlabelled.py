@@ -52,7 +52,7 @@ class UnlabelledTextService:
     ) -> ModelView:
         """Queue a run. If the request names an upload of texts, store these texts for the run.
 
-        The texts must be read within `seconds`; 0 for the maximum time. `enqueue` queues the run.
+        The texts must be read within `seconds`; 0 means the maximum time. `enqueue` queues the run.
         If `enqueue` fails, the upload can be used again.
 
         Raises:

@@ -89,7 +89,7 @@ class Features(Protocol):
         check: Callable[[int, int, int], None],
         delegate: Callable[[str, list[PartWork], tuple[float, float]], None],
     ) -> StoredFeatures:
-        """Return the features of images; compute missing ones."""
+        """Return the features of images; compute missing features."""
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
@@ -239,7 +239,7 @@ class VisionLearner:
         )
 
     def _open(self, model: Model, data: VisionData, options: VisionOptions) -> _OpenTraining:
-        """Continue from the latest checkpoint; without a usable one, start from the beginning."""
+        """Continue from the latest checkpoint; if none is usable, start from the beginning."""
         fingerprint = fingerprint_of(data, options, self._extractor(model))
         stores = self._stores
         content = stores.checkpoints.get(model)

@@ -263,7 +263,7 @@ class IngestService:
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
     def _emit_again(self, job: IngestJob, delivery: int) -> None:
-        """Emit the event again on a redelivery, because the earlier worker may not have done so."""
+        """Emit the event again on a redelivery, in case the earlier worker did not emit it."""
         if delivery == 1:
             return
         dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)

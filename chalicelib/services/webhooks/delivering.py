@@ -151,7 +151,7 @@ class DeliveryService:
     def _note_failure(self, hook: Webhook, cause: str, *, is_gone: bool) -> Webhook | None:
         """Pause a webhook after a failed attempt; disable it after 24 hours of failures.
 
-        With `is_gone`, the receiver asked for no more deliveries, and the webhook is disabled.
+        If `is_gone` is true, the receiver asked to end deliveries, and the webhook is disabled.
         Return the changed webhook; None if it was deleted.
         """
         now = self._clock()

@@ -102,9 +102,9 @@ class AccountStore:
 
         Args:
             account_id: id of the account.
-            refresh_id: id of the refresh token that must still exist; None for no such check.
+            refresh_id: id of the refresh token that must still exist; None to check no token.
             model_id: id of the model that the call names; None for a call without model.
-            digest: digest of the API key that the account must have; None for no such check.
+            digest: digest of the API key that the account must have; None to check no key.
 
         Returns:
             The caller; None if the account does not exist, or its refresh token or API key is

@@ -112,7 +112,7 @@ class WebhookStore:
         return None if changed is None else (changed, secret)
 
     def secrets(self, hook: Webhook) -> list[str]:
-        """Return the secrets that sign deliveries; none if the signing key cannot decrypt them."""
+        """Return the secrets that sign deliveries; [] if the signing key cannot decrypt them."""
         sealed = [hook.sealed]
         if hook.former and hook.former_until and hook.former_until > self._clock():
             sealed.append(hook.former)
@@ -121,7 +121,7 @@ class WebhookStore:
         return [one.decode() for one in opened if one is not None]
 
     def delete(self, account_id: str, hook_id: str) -> None:
-        """Delete a webhook. A missing one is ignored."""
+        """Delete a webhook. A missing webhook is ignored."""
 
         def remove(hooks: dict[str, Webhook]) -> None:
             hooks.pop(hook_id, None)

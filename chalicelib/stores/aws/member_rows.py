@@ -43,7 +43,7 @@ class MemberRows(Generic[Member]):
         return find_row(self.row_type, key)
 
     def load(self, account_id: str, row: Any) -> list[Member]:
-        """Return the members in a row, in order of creation; none if `row` is None."""
+        """Return the members in a row, in order of creation; [] if `row` is None."""
         members = (getattr(row, self.attribute) if row else None) or []
         prepare(self.kind)
         return [msgspec.convert({**one, "account_id": account_id}, self.kind) for one in members]

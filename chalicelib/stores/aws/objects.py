@@ -192,11 +192,11 @@ class ArtifactStore:
         return [key for page in self._pages(prefix) for key in page]
 
     def delete(self, key: str) -> None:
-        """Delete an object. A missing one is ignored."""
+        """Delete an object. A missing object is ignored."""
         self._clients.s3.delete_object(Bucket=self._bucket, Key=key)
 
     def delete_file(self, key: str) -> None:
-        """Delete a file that `put` or `put_file` wrote. A missing one is ignored."""
+        """Delete a file that `put` or `put_file` wrote. A missing file is ignored."""
         self.delete(key)
         self.delete_prefix(f"{key}/")
 
@@ -206,7 +206,7 @@ class ArtifactStore:
             self._delete_page(page)
 
     def delete_keys(self, keys: Iterable[str]) -> None:
-        """Delete objects by key; missing ones are ignored."""
+        """Delete objects by key; missing objects are ignored."""
         left = iter(keys)
         while page := list(islice(left, _PAGE_KEYS)):
             self._delete_page(page)

@@ -193,7 +193,7 @@ class _Work:
 
     @property
     def edits(self) -> list[SequenceEdit]:
-        """Return the edits to write, one per changed label and source; none for removed labels."""
+        """Return the edits to write: one per label and source that changed, but was not removed."""
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:

@@ -136,7 +136,7 @@ class DatasetStore:
         return [int(row.dataset_id) for row in wanted_rows if not _is_unfinished(row)]
 
     def find_many(self, account_id: str, family: str, ids: Sequence[int]) -> list[Dataset]:
-        """Return the datasets with these ids, ascending. Missing ones are left out."""
+        """Return the datasets with these ids, ascending. Missing datasets are left out."""
         owner = owner_key(account_id, family)
         rows = DatasetRow.batch_get([(owner, number) for number in ids], consistent_read=True)
         return sorted((load_dataset(row) for row in rows), key=lambda found: found.dataset_id)
@@ -192,7 +192,7 @@ class DatasetStore:
         return try_update(row, [DatasetRow.training.add({entry})], free)
 
     def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
-        """Remove entries that `add_training` added to a dataset. Missing ones are ignored."""
+        """Remove entries that `add_training` added to a dataset. Missing entries are ignored."""
         row = row_of(dataset)
         there = DatasetRow.dataset_id.exists()
         gone = set(entries)
@@ -247,7 +247,7 @@ class DatasetStore:
         return current is not None and current.status != DELETION_PENDING
 
     def urls_until(self, dataset: Dataset) -> int:
-        """Return when the last presigned URL expires, in milliseconds since 1970; 0 for none."""
+        """Return when the last presigned URL expires, in ms since 1970; 0 if no URL was issued."""
         row = row_of(dataset)
         row.refresh(consistent_read=True)
         return int(row.urls_until or 0)

@@ -143,7 +143,7 @@ class LabelStore:
         return int(row.dataset_id) if row and row.owner == owner else None
 
     def delete(self, label_ids: Sequence[int]) -> None:
-        """Delete the rows of labels. Missing ones are ignored."""
+        """Delete the rows of labels. Missing rows are ignored."""
         with LabelRow.batch_write() as batch:
             for label_id in label_ids:
                 batch.delete(LabelRow(label_id))

@@ -54,7 +54,7 @@ class TraceStore:
         row.save()
 
     def all(self, dataset_id: int) -> list[LeftTraces]:
-        """Return all records of a dataset, oldest first, also those of uncommitted corrections."""
+        """Return all records of a dataset, oldest first. They include uncommitted corrections."""
         rows = ExampleChunkRow.query(traces_key(dataset_id), consistent_read=True)
         return [_load(row) for row in rows]
 

@@ -87,7 +87,7 @@ class PictureStore:
         return self._artifacts.notes(_key(dataset_id, digest)) is not None
 
     def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
-        """Delete image files and their thumbnails. Missing ones are ignored."""
+        """Delete image files and their thumbnails. Missing files are ignored."""
         gone = sorted(digests)
         self._artifacts.delete_keys(_key(dataset_id, digest) for digest in gone)
         # Thumbnails last: their writer checks afterwards that the image still exists.

@@ -59,7 +59,7 @@ class ThumbnailStore:
         return PictureSize(int(width), int(height))
 
     def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
-        """Delete thumbnails. Missing ones are ignored."""
+        """Delete thumbnails. Missing thumbnails are ignored."""
         self._artifacts.delete_keys(thumbnail_key(dataset_id, digest) for digest in digests)
 
     def delete_all(self, dataset_id: int) -> None:

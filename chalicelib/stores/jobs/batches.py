@@ -211,7 +211,7 @@ class BatchStore:
         try_update(_row(batch), actions, BatchRow.open == OPEN)
 
     def delete(self, batch: Batch) -> None:
-        """Delete the row of a batch. A missing one is ignored."""
+        """Delete the row of a batch. A missing row is ignored."""
         _row(batch).delete()
 
     def _progress(self) -> list[Action]:

@@ -288,7 +288,7 @@ class CapacityStore:
         return both
 
     def _refuse(self, account_id: str, size_bytes: int) -> None:
-        """Raise TooManyOpen for an exceeded limit; StorageUnavailable if none is exceeded now."""
+        """Raise TooManyOpen if a limit is exceeded now, and StorageUnavailable if not."""
         row = find_row(AccountRow, account_id)
         running = len((row.uploads if row else None) or ())
         check_capacity(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)

@@ -134,7 +134,7 @@ class ExportStore(FileJobStore[Export]):
         return len(rows)
 
     def delete(self, export: Export) -> None:
-        """Delete an export with the files of all attempts. A missing one is ignored."""
+        """Delete an export with the files of all attempts. A missing export is ignored."""
         self._artifacts.delete_prefix(_files(export))
         self._row(export).delete()
 

@@ -76,7 +76,7 @@ class GuardStore:
         return min(map(guard_moment, entries), default=None)
 
     def remove(self, account_id: str, dataset: Dataset | None, entries: Iterable[str]) -> None:
-        """Remove entries from an account and a dataset. Missing ones are ignored."""
+        """Remove entries from an account and a dataset. Missing entries are ignored."""
         entries = list(entries)
         if dataset is not None:
             self._datasets.remove_training(dataset, entries)

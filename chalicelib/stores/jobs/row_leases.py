@@ -43,8 +43,8 @@ class RowLease:
 
         Args:
             row: row with its key. Afterwards it has all of its attributes.
-            fence: fence token of the previous owner, as read before.
-            attempts: number of attempts, as read before.
+            fence: fence token of the previous owner, as the caller has read it.
+            attempts: number of attempts, as the caller has read it.
             more: further changes in the same write.
         """
         kind, owner = type(row), secrets.token_hex(8)

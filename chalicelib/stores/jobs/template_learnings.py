@@ -1,7 +1,7 @@
 """Jobs that learn form templates: rows in the table of exports, input and result in the bucket.
 
-The objects are stored like those of a batch. The name of the result ends with the fence token of
-the worker that wrote the result. So a stalled worker cannot overwrite it.
+The objects are stored like the objects of a batch. The name of the result ends with the fence token
+of the worker that wrote the result. So a stalled worker cannot overwrite it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LearningStore(FileJobStore[TemplateLearning]):
         self._create(row, learning.created_at, learning.expires_at)
 
     def of_account(self, account_id: str) -> list[TemplateLearning]:
-        """Return the jobs of an account, also expired ones that are not deleted yet."""
+        """Return the jobs of an account, including expired jobs that are not deleted yet."""
         mine = ExportRow.kind == LEARNING
         rows = ExportRow.query(account_id, consistent_read=True, filter_condition=mine)
         return [self._load(row) for row in rows]
@@ -71,7 +71,7 @@ class LearningStore(FileJobStore[TemplateLearning]):
         return self._artifacts.get_file(_input_key(learning), target)
 
     def delete(self, learning: TemplateLearning) -> None:
-        """Delete a job with its input and results. A missing one is ignored."""
+        """Delete a job with its input and results. A missing job is ignored."""
         # The row first: a worker that still runs can then publish nothing.
         self._row(learning).delete()
         self._artifacts.delete_prefix(batch_prefix(learning.learning_id))

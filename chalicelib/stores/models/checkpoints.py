@@ -17,7 +17,7 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 @dataclass(frozen=True)
 class RunStart:
-    """The state of the datasets when a run began. The run uses only the examples of that time."""
+    """The state of the datasets when a run began. The run uses only examples that existed then."""
 
     begun_at: datetime
     """When the run began."""

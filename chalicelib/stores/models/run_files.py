@@ -35,7 +35,7 @@ class ImportedFileStore:
         return self._artifacts.get_file(_key(model_id), target)
 
     def delete(self, model_id: str) -> None:
-        """Delete the archive of a model. A missing one is ignored."""
+        """Delete the archive of a model. A missing archive is ignored."""
         self._artifacts.delete_file(_key(model_id))
 
 
