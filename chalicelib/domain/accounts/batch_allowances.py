@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class BatchCounters(Protocol):
-    """Counts predictions by month; one write can add many."""
+    """Counts the predictions of each month. One write can count all predictions of a batch."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
         """Reserve predictions for a batch, without exceeding the account's `limit` of the month.
@@ -60,7 +60,7 @@ class BatchAllowances:
         self._clock = clock
 
     def month(self) -> str:
-        """Return the month against whose limit a new batch counts, such as `2026-11`."""
+        """Return the month to which the predictions of a new batch count, such as `2026-11`."""
         return month_key(self._clock())
 
     def reserve(self, account: Account, batch: Batch) -> int:

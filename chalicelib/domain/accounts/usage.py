@@ -73,10 +73,10 @@ def month_key(now: datetime) -> str:
 
 
 def percents_passed(limit: int, before: int, after: int) -> list[int]:
-    """Return the percentages in NOTED_PERCENTS that the usage has reached since an earlier count.
+    """Return the NOTED_PERCENTS of the limit that the usage passed between two counts.
 
-    `limit` is the number of calls that is 100 %. `before` and `after` are earlier and current
-    numbers of calls.
+    `limit` is the number of calls that equals 100 %. `before` and `after` are the earlier and the
+    current number of calls.
     """
     marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
     return [percent for percent, mark in marks.items() if before < mark <= after]
@@ -114,10 +114,10 @@ class Counters(Protocol):
         expires_at: datetime,
         token: str,
     ) -> int | None:
-        """Count one call; return how many are counted now, None when the limit is reached."""
+        """Count one call; return the new number of calls, or None if the limit is reached."""
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Subtract one call from the counter; return False if the outcome is unknown."""
+        """Subtract one call from the counter; return False if it may not have been subtracted."""
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
         """Make the count of one call permanent, so that it cannot be released."""

@@ -109,7 +109,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Use the ids reserved under an idempotency key for objects created in the `with` block."""
+    """Give objects created in the `with` block the ids reserved under the idempotency key."""
     token = _CALL.set(call)
     try:
         yield

@@ -190,7 +190,7 @@ class DatasetView:
         return next((label for label in self.labels if label.label_id == label_id), None)
 
     def label_named(self, name: str) -> Label | None:
-        """Return the label with this current or former name, compared in normal form, or None."""
+        """Return the label whose current or former name equals `name` in normal form, or None."""
         names = {label.label_id: NamesOfLabel(label.name, label.former) for label in self.labels}
         found = ids_by_name(names).get(normal_form(name))
         return None if found is None else self.label(found)

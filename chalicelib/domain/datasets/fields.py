@@ -39,7 +39,7 @@ def checked_name(value: str, parameter: str = "name") -> str:
 
 
 def checked_type(family: str, value: str | None) -> str:
-    """Return a dataset type, `image` by default in vision.
+    """Check a dataset type and return it. In vision, the default is `image`.
 
     Raises:
         MissingParameter: the type of a language dataset is missing.
@@ -58,7 +58,7 @@ def checked_type(family: str, value: str | None) -> str:
 
 
 def checked_language(family: str, value: str | None) -> str:
-    """Check the language of a dataset. The default of texts is `en_US`; images have none.
+    """Check and return the language of a dataset: by default `en_US` for texts, empty for images.
 
     Raises:
         InvalidParameter: the language is not supported.

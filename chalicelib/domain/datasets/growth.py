@@ -18,8 +18,8 @@ from chalicelib.errors import (
 def check_labels(labels: int, remedy: str) -> None:
     """Raise InvalidUpload if a file would give the dataset too many labels.
 
-    `labels` is the number of labels that the dataset would have. `remedy` is what the caller should
-    check: the end of the error text, after "check that".
+    `labels` is the number of labels that the dataset would have. `remedy` ends the sentence "check
+    that …" in the error text.
     """
     if labels > MAX_LABELS:
         raise InvalidUpload(

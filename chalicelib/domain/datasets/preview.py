@@ -35,7 +35,7 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class ColumnRank:
-    """The ranks of a column as text column and as label column. Rank 1 is the best column."""
+    """The rank of a column as text column, and its rank as label column; rank 1 is the best."""
 
     text: int
     label: int

@@ -76,7 +76,7 @@ def uploaded_key(account_id: str, upload_id: str) -> str:
 
 
 def is_upload_path(path: str) -> bool:
-    """Return whether a `path` refers to a file in the bucket instead of a URL."""
+    """Return whether a `path` refers to a file in the bucket. Otherwise, it is a URL."""
     return path.startswith(SCHEME)
 
 
@@ -93,7 +93,7 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
 
 
 def claimed_file(account_id: str, source: Mapping[str, object]) -> UploadedFile | None:
-    """Return the uploaded file that a job has claimed, so that no other call can use it.
+    """Return the uploaded file of a job. The job has claimed it, so no other call can use it.
 
     `source` has the job's `path`, and the `etag` of the file if it was sent with a presigned form.
 

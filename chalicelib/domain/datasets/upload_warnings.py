@@ -156,8 +156,8 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
 def _find_lists(labels: Iterable[str], between: str) -> list[str]:
     """Return the labels that are lists of other labels, joined by a separator.
 
-    The separator can also be part of a single name, such as `Parts, repairs`. So labels are
-    returned only if at least half of the labels with the separator consist of other labels.
+    The separator can also be part of a single name, such as `Parts, repairs`. So if fewer than half
+    of the labels with the separator are such lists, no label is returned.
     """
     known = {label: [part.strip() for part in label.split(between)] for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
@@ -187,7 +187,7 @@ def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
 def warn_of_counts(
     kept_by_label: Mapping[str, int], duplicates: int, *, is_text: bool
 ) -> list[UploadWarning]:
-    """Return warnings about many duplicates, and about more labels than half the texts."""
+    """Return warnings about many duplicates, and about too many labels for the number of texts."""
     warnings = []
     kept = sum(kept_by_label.values())
     if duplicates >= _FEWEST_DUPLICATES and duplicates * 10 >= kept + duplicates:

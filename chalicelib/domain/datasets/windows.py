@@ -1,4 +1,4 @@
-"""Splits long texts into windows of a few sentences, which encoders read one at a time.
+"""Splits long texts into windows (sentences or parts of sentences), which are encoded separately.
 
 A short text is a single window. The split depends only on the text. So upload, training and
 prediction produce the same windows, whose vectors can be stored and used again.
@@ -43,7 +43,8 @@ class TextWindow:
 def find_windows(text: str) -> list[TextWindow]:
     """Return the windows of a text in order; a short text is one window.
 
-    A window is one sentence. Short sentences are joined, and long ones are divided evenly.
+    Each sentence is a window. But a short sentence is joined to a neighbour, and a long sentence
+    is divided evenly into several windows.
     """
     if len(text) <= SHORT_CHARACTERS:
         return [TextWindow(0, len(text))]
@@ -125,7 +126,7 @@ def _tokens(start: int, end: int) -> int:
 
 
 def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]) -> list[int]:
-    """Return 0, then the number of words up to the end of each sentence."""
+    """Return 0, then the number of words up to the end of each sentence; short ones are joined."""
     bounds, tokens = [0], 0
     for place, (start, end) in enumerate(words):
         tokens += costs[place]

@@ -95,7 +95,10 @@ def _reduced(text: str, kept: frozenset[str]) -> str:
 
 
 def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return a character if it is in `kept`; otherwise similar characters of `kept`, " " or ""."""
+    """Return a character of `kept` unchanged; replace other characters by similar ones of `kept`.
+
+    White space becomes a space. A character without a similar one becomes an empty string.
+    """
     if character in kept:
         return character
     if character.isspace():

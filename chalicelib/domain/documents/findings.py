@@ -81,7 +81,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table, named by the header cells of a form template, with the entities of its cells."""
+    """A table with the name and the cell entities that a form template gives it."""
 
     table: Table
     """The table. Rows and columns with header cells of the template are marked as headers."""

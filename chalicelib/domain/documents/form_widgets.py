@@ -41,9 +41,9 @@ def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:
 
 
 def tick_box_of(field: FormField, view: ReadPage) -> FormWidget | None:
-    """Return the PDF tick box that is the value of a field, or None.
+    """Return the PDF tick box at the value of a field; None if there is no tick box.
 
-    For a field without a value, this is the nearest tick box to the left or right of its key.
+    If the field has no value, return the nearest tick box to the left or right of the field's key.
     """
     if view.turns or view.unrolling is not None:
         return None

@@ -58,7 +58,7 @@ class OcrRequest:
 
     @property
     def has_roles(self) -> bool:
-        """Return whether roles of items and notes on pages are requested."""
+        """Return whether the request asks for the roles of items and for page notes."""
         return self.layout and self.task in (TEXT, TABLE, FORM)
 
     @property
@@ -268,7 +268,7 @@ def count_line_words(lines: Iterable[TextLine]) -> int:
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sort findings by descending probability; order equal ones by page, then by reading order."""
+    """Sort findings by descending probability, then by page, then by reading order."""
     return tuple(
         sorted(findings, key=lambda item: (-item.probability, item.page_number, item.position))
     )
@@ -277,8 +277,8 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the best form field for each entity, out of the fields on all pages.
 
-    A field whose key matches well is preferred, then one with a value, then the one with the
-    highest `fit` or probability.
+    Fields are compared by three criteria in this order: whether the key matches well, whether there
+    is a value, and `fit` or else the probability.
     """
     every = list(findings)
     scores: dict[str, float] = {}

@@ -285,8 +285,8 @@ class Unrolling:
 class ReadPage:
     """A page after its rotation to upright text, with its text lines.
 
-    Lines and pixels share one raster: that of the rotated page, or of the straightened page if the
-    page was bent.
+    Lines and pixels share one raster: the raster of the rotated page, or, if the page was bent, of
+    the straightened page.
     """
 
     page: Page

@@ -221,7 +221,7 @@ class Batch:
 
     @property
     def reads_cells(self) -> bool:
-        """Return whether all cells of an input row are stored with its text."""
+        """Return whether each text is stored with all cells of its input row."""
         return self.columns == INPUT and self.family == LANGUAGE and "dataset" not in self.source
 
     @property
@@ -277,7 +277,7 @@ class Batch:
     def counted(self) -> int:
         """Return how many predictions the batch costs: one per line answered without an error.
 
-        A batch without a result costs nothing: one that FAILED, or a cancelled ranking.
+        A FAILED batch and a cancelled ranking have no result, so they cost nothing.
         """
         # Lines are ranked only when all are answered, so a cancelled ranking has no result.
         has_none = self.status == FAILED or (self.status == CANCELLED and self.kind == RANK)

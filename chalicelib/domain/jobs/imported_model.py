@@ -78,7 +78,7 @@ def imported_card(
 ) -> dict[str, Any]:
     """Return the card of an imported model, with the metrics of the exported card.
 
-    `facts` are members with this installation's values, such as id, name and engine.
+    `facts` are members of the card that this installation determines, such as id, name and engine.
 
     Raises:
         InvalidUpload: a metric is not a number.

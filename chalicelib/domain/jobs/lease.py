@@ -33,7 +33,8 @@ class Lease:
 def longest_lease(milliseconds: int) -> int:
     """Return the longest time that a lease can last, in milliseconds.
 
-    A stored lease with more time left was taken before the clock was set back, so it is not valid.
+    If a stored lease has more time left than this, the clock was set back after a worker took the
+    lease. Such a lease is not valid.
 
     `milliseconds` is the duration of the leases that workers request.
     """

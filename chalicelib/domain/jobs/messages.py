@@ -177,8 +177,9 @@ def encode_job(job: Job) -> str:
 def postponed(job: JobType) -> tuple[JobType, int] | None:
     """Return the next message of a job that must wait, because its account is at its limit.
 
-    Each delay is twice the previous delay. So 9 messages last until shortly before SweepService
-    sends the job again. Lambda may stop a function that sends 16 messages to itself.
+    Each delay is twice the previous delay, so 9 messages last until shortly before SweepService
+    sends the job again. More messages are a risk: Lambda may stop a function that sends 16 messages
+    to itself.
 
     Returns:
         The message and its delay in seconds; None if the job was postponed 8 times.
@@ -196,10 +197,10 @@ def decode_job(
 ) -> Message:
     """Decode the body of a message. Unknown members are ignored.
 
-    A message of another kind is decoded as `default`, or refused if `default` is None.
+    If the kind of the message is not in `kinds`, the message is decoded as `default`.
 
     Raises:
-        UnknownJob: the message has none of the kinds, and there is no default.
+        UnknownJob: the kind of the message is not in `kinds`, and `default` is None.
         msgspec.MsgspecError: the body is not JSON, or a member is missing or of another type.
     """
     prepare(_Head)

@@ -35,7 +35,7 @@ def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list
     `seconds` returns the estimated time of one item.
 
     Returns:
-        The parts, in order; none if the work is too short to be divided.
+        The parts, in order; an empty list if the work is too short to be divided.
     """
     parts: list[list[Item]] = []
     total = 0.0

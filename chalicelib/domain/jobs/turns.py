@@ -46,7 +46,7 @@ Waiting = TypeVar("Waiting", bound=WaitingJob)
 
 
 def running_jobs(jobs: Iterable[WaitingJob], now: int) -> Counter[str]:
-    """Return the number of jobs with a valid lease for each account.
+    """Return, for each account, the number of its jobs that have a valid lease.
 
     `now` is in milliseconds since 1970.
     """

@@ -32,7 +32,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Return whether the second version may be less accurate by more than is tolerated."""
+        """Return whether the second version may lose more accuracy than TOLERANCE allows."""
         return self.low < TOLERANCE
 
     def swapped(self) -> Comparison:
@@ -98,8 +98,8 @@ def _by_example(
 ) -> dict[tuple[int, str | None], EvaluatedExample]:
     """Return the examples by id and label.
 
-    The label is None in all keys unless ids repeat, as in multi-label evaluations. Examples whose
-    keys still repeat are left out.
+    The label is used only if ids repeat, as in multi-label evaluations. Otherwise, it is None in
+    all keys. Examples whose keys still repeat are left out.
     """
     repeats = len({one.example_id for one in examples}) < len(examples)
     keys = [(one.example_id, one.expected if repeats else None) for one in examples]

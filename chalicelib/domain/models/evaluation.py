@@ -122,7 +122,7 @@ def read_evaluation(document: Any) -> Evaluation:
 
 
 def without_evaluated(document: Any, ids: Collection[int] | None = None) -> dict[str, Any]:
-    """Remove examples from an evaluation in JSON form: those with these ids, or all if None."""
+    """Remove the examples with these ids from an evaluation in JSON form; None removes all."""
     kept = [] if ids is None else [one for one in document["examples"] if one[0] not in ids]
     # The reliability stays, because it does not identify single examples.
     return {**document, "examples": kept}

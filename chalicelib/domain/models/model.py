@@ -114,7 +114,7 @@ class TrainRequest:
 
     @property
     def serves_if_better(self) -> bool:
-        """Return whether a new version replaces the served version only if it is not worse."""
+        """Return whether to serve a new version only if it is not worse than the served version."""
         return self.param("serve") == "if-better"
 
 

@@ -67,7 +67,7 @@ class KeptVersions:
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str], limit: int) -> KeptVersions:
-        """Add a version, and remove the oldest ones if there are more than the limit.
+        """Add a version, and remove the oldest versions if there are more than `limit`.
 
         Args:
             version: the new version, which gets its number here.

@@ -234,7 +234,7 @@ def is_left_over(
     now_milliseconds: int,
     ended: Mapping[str, int] | None = None,
 ) -> bool:
-    """Return whether the training that a guard entry marks as open has ended or never started.
+    """Return whether a guard entry is obsolete: its training has ended or never started.
 
     `entry` is what `new_guard` returned, and `open_models` are the ids of models that are QUEUED or
     RUNNING. `ended` is when the last run of each model ended, in milliseconds since 1970.

@@ -23,8 +23,8 @@ class LabelledBox:
 class LabelledPicture:
     """One image with all of its labels or boxes.
 
-    For type `image`, this is one example. For multi-label, it has the labels of all examples of an
-    image file. For detection, it has all boxes with the same image file and file name.
+    For type `image`, this is one example. For `image-multi-label`, it combines all examples of an
+    image file. For `image-detection`, it combines all boxes with the same image file and file name.
     """
 
     dataset_id: int
@@ -142,8 +142,8 @@ def default_copies(pictures: int) -> int:
     """Return how many augmented copies a detection training adds if the caller sent no number.
 
     Returns:
-        The sum over all images: up to 60 images get 3 copies each, 61 to 200 images get none, and
-            more images get 1 each, their mirror image.
+        The number of copies of all images together. Up to 60 images get 3 copies each, 61 to 200
+        images get no copies, and more than 200 images get 1 copy each, the mirror image.
     """
     # Few images are repeated often, so copies reduce overfitting. Many give enough steps to learn
     # from mirror images too. In between, copies are not worth the time to compute their features.
