@@ -34,7 +34,7 @@ def rounded_to_bits(values: Doubles, bits: int) -> Doubles:
 
     Args:
         values: finite numbers, float64, any shape.
-        bits: number of bits that remain of the largest entry.
+        bits: number of significant bits that the largest entry keeps.
     """
     largest = float(np.abs(values).max()) if values.size else 0.0
     if largest == 0.0:

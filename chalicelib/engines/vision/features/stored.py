@@ -25,7 +25,7 @@ class StoredPicture:
 
 
 class StoredFeatures:
-    """A `FeatureReader` of stored features. Images that could not be read have none."""
+    """A `FeatureReader` of stored features. Images that could not be read have no features."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class StoredFeatures:
         Args:
             places: ascending indexes of the requested images that have features.
             pictures: facts about each of these images.
-            read: returns the bytes of a row, given the number of its image and its view.
+            read: returns the bytes of a row, given `StoredPicture.number` and the number of a view.
             close: frees the storage; nothing can be read afterwards.
         """
         self.places = places

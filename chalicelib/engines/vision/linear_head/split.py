@@ -1,6 +1,6 @@
 """Splits images into a training and a held-out part, and into folds.
 
-A group of near-duplicates stays together, unless nothing could be held out otherwise.
+Near-duplicates stay together. They are divided only if nothing could be held out otherwise.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return one task for each penalty and fold, whose predictions decide the penalty."""
+        """Return one task for each penalty and fold. Their predictions decide the penalty."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])

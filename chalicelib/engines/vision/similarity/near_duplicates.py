@@ -53,7 +53,7 @@ class DuplicateFinder:
 
         Args:
             rows: source of features.
-            dims: number of features to compare, from the first on; their values are at least 0.
+            dims: the first `dims` features of each image are compared; they must not be negative.
             digests: digests of the image files.
         """
         self._rows = rows

@@ -104,7 +104,7 @@ def precision_recall(evaluated: Sequence[EvaluatedImage], count: int) -> list[Pr
 
 
 def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
-    """Return the mean average precision of the labels with true boxes; None if no label has one."""
+    """Return the mean average precision of the labels with true boxes; None without true boxes."""
     known = [label.average_precision for label in by_label if label.average_precision is not None]
     return sum(known) / len(known) if known else None
 

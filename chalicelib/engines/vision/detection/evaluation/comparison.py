@@ -32,18 +32,18 @@ class Compared:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain is significant, as required if a method is five times slower."""
+        """Return whether the gain is significant. A method that is five times slower needs this."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is at least 0.01, as required if a method is twice as slow."""
+        """Return whether the gain is at least 0.01. A method that is twice as slow needs this."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
 
     @property
     def is_large(self) -> bool:
-        """Return whether the gain is at least 0.02, as required for a dense head."""
+        """Return whether the gain is at least 0.02. A dense head needs this."""
         return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 

@@ -1,8 +1,8 @@
 """Computes 3 x 3 convolutions of one feature map as nine matrix products.
 
 A map is stored row by row in a buffer, with one empty position after each row and an empty margin
-at both ends. So each of the nine neighbours of a cell is always at the same distance in the
-buffer, and nothing has to be copied.
+at both ends. So the neighbour in a given direction has the same distance in the buffer from every
+cell, and nothing has to be copied.
 """
 
 from __future__ import annotations

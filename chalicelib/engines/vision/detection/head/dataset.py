@@ -44,7 +44,7 @@ def centres(cells: int) -> Doubles:
 
 
 def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Doubles, Ints]:
-    """Clip boxes to the view, and remove boxes of which too little is visible.
+    """Clip boxes to the view; remove a box if its visible part is too small.
 
     Args:
         boxes: left, top, right, bottom in pixels of the view, float64, shape (boxes, 4).

@@ -73,7 +73,7 @@ class HeadSize:
 
 @dataclass(frozen=True)
 class Weights:
-    """Views of the parts of a flat parameter vector; shapes are those of `HeadSize.shapes`."""
+    """Views of the parts of a flat parameter vector, with the shapes in `HeadSize.shapes`."""
 
     fine: Floats
     middle: Floats

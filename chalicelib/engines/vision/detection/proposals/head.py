@@ -98,7 +98,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Add these sums to those of `other`, which has other images; return the result."""
+        """Return the sums over the images of both objects; the two sets of images are disjoint."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,

@@ -37,8 +37,9 @@ def suspicions_of(
         labels: label names.
 
     Returns:
-        One record for each annotated box that is detected only with another label. Also one for
-        each detected object without an annotated box; its `id` and `label` are None.
+        One record for each detection that contradicts the label of an annotated box, unless another
+        detection confirms this label. Also one record for each detection without an annotated box;
+        in such a record, `id` and `label` are None.
     """
     boxes, known = truth_of(image)
     shared = iou(found.boxes, boxes)

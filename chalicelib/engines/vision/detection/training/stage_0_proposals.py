@@ -1,4 +1,4 @@
-"""Fits heads that label proposed boxes: one to all images, and one without each fold."""
+"""Fits heads that label proposed boxes: one to all images, and one per fold to the other images."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ProposalStage:
 
     @property
     def has_heads(self) -> bool:
-        """Whether proposals are used, so that the stage trains heads that classify them."""
+        """Whether the training uses proposals. If so, this stage fits the heads that label them."""
         return bool(self._places)
 
     @property

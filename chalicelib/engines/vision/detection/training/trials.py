@@ -115,7 +115,7 @@ class Trials:
 
     @property
     def proposals_value(self) -> float | None:
-        """Mean average precision of proposals on all folds; None if there are none or no folds."""
+        """Mean AP of proposals on all folds; None without proposals or without folds."""
         return self._value(self._proposed)
 
     @property
