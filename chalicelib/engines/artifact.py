@@ -142,7 +142,7 @@ def add_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the arrays under a prefix and a dot, each named by the rest of its name."""
+    """Return the arrays whose names begin with a prefix and a dot; remove both from the names."""
     start = f"{prefix}."
     return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
 

@@ -81,7 +81,7 @@ def energies(logits: Floats, temperature: float) -> Doubles:
 
 
 def fast_energies(logits: Singles) -> Singles:
-    """Return the log-sum-exp of the logits, float32, shape (texts,), as served models use it."""
+    """Return the log-sum-exp of the logits in float32, as in served models; shape (texts,)."""
     top = logits.max(axis=1)
     sums: Singles = np.exp(logits - top[:, None]).sum(axis=1)
     np.log(sums, out=sums)

@@ -52,7 +52,7 @@ class TextTrainingSet:
 
     @property
     def words(self) -> Sequence[bytes]:
-        """Return the `word_digests`, or the `digests` if there are none."""
+        """Return the `word_digests`, or the `digests` if there are no word digests."""
         return self.word_digests or self.digests
 
 

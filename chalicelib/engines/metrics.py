@@ -54,7 +54,7 @@ def label_scores(matrix: Ints, labels: int) -> LabelScores:
 
     Args:
         matrix: counts, int, shape (size, size), size at least `labels`.
-        labels: number of labels; a further row and column is out of domain.
+        labels: number of labels. Further rows and columns, such as out of domain, get no scores.
 
     Returns:
         The scores of the labels; undefined scores are 0.
@@ -69,11 +69,11 @@ def label_scores(matrix: Ints, labels: int) -> LabelScores:
 
 
 def macro_f1(matrix: Ints, labels: int) -> float:
-    """Return the mean F1 of the labels that have examples; 0 if none has any.
+    """Return the mean F1 of the labels that have examples; 0 without examples.
 
     Args:
         matrix: counts, int, shape (size, size).
-        labels: number of rows and columns that are labels.
+        labels: number of labels, which are the first rows and columns.
     """
     tested = matrix.sum(axis=1)[:labels] > 0
     return float(label_scores(matrix, labels).f1[tested].mean()) if tested.any() else 0.0
@@ -139,10 +139,10 @@ def macro_f1_interval(matrix: Ints, labels: int) -> Interval:
 
     Args:
         matrix: counts, int, shape (size, size).
-        labels: number of rows and columns that are labels.
+        labels: number of labels, which are the first rows and columns.
 
     Returns:
-        The macro F1 and its bounds; 0 to 1 without texts.
+        The macro F1 and its bounds. Without texts, the F1 is 0 and the bounds are 0 and 1.
 
     Source: Efron 1979, the bootstrap.
     """
@@ -177,7 +177,8 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
         is_true: whether the text has the label, bool, shape (texts,).
 
     Returns:
-        The threshold, the highest of several equally good ones; 0.5 if no text has the label.
+        The threshold. If several are equally good, it is the highest of them. If no text has the
+        label, it is 0.5.
     """
     if not is_true.any():
         return _UNTESTED_THRESHOLD

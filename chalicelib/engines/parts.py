@@ -1,4 +1,4 @@
-"""The names of the networks that engines load, and the modules that use each."""
+"""The names of the networks that engines load, and the modules that use each network."""
 
 from __future__ import annotations
 

@@ -30,16 +30,17 @@ def target_thresholds(
 ) -> list[dict[str, Any]]:
     """Return a record for each target precision, from out-of-fold predictions.
 
-    A record has the lowest threshold at which these predictions reach the target, and predictions
-    for other inputs are expected to reach it; None if there is no such threshold. It also has the
-    coverage: the fraction of predictions at or above the threshold, with its 95 % interval.
+    A record has the lowest threshold that meets two conditions: these predictions reach the target
+    precision, and predictions for other inputs are expected to reach it. The threshold is None if
+    no value meets both. The record also has the coverage: the fraction of predictions at or above
+    the threshold, with its 95 % interval.
 
     Args:
-        probabilities: probability of each prediction, float, shape (predictions,); -1 for rejected
-            ones.
+        probabilities: probability of each prediction, float, shape (predictions,); -1 for a
+            rejected input.
         is_right: whether the prediction is correct, bool, shape (predictions,).
-        counted: the predictions among which the coverage is measured, bool, shape (predictions,);
-            None: all.
+        counted: whether each prediction counts for the coverage, bool, shape (predictions,); None
+            if all count.
         gain: number that a served model adds to the log-odds of its predictions, because it is
             trained on more examples than the models of these predictions.
     """

@@ -1,6 +1,6 @@
 """Writes an image model as one graph, from the pixels of scaled images to probabilities.
 
-The arithmetic is that of `TrainedImage` and `TrainedMultiLabel`. The caller must scale images,
+The graph computes the same as `TrainedImage` and `TrainedMultiLabel`. The caller must scale images,
 because no ONNX operator resizes like Pillow.
 """
 
@@ -163,7 +163,7 @@ def _halves(graph: JoinedGraph, values: str) -> str:
 def _unit_roots(graph: JoinedGraph, embedding: str) -> str:
     """Add nodes that take square roots of embeddings and scale each row to length 1.
 
-    The result is that of the function `unit_roots`, float64, shape (images, dims).
+    The result, float64, shape (images, dims), equals the result of the function `unit_roots`.
     """
     positive = graph.add("Max", graph.cast(embedding, "float64"), graph.constant(0.0, "float64"))
     units = _unit_rows(graph, graph.add("Sqrt", positive), "float64")

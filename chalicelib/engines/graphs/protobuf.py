@@ -73,7 +73,7 @@ def _read_varint(message: memoryview, place: int) -> tuple[int, int]:
 
 
 def varint(number: int) -> bytes:
-    """Encode an integer in groups of 7 bits, the lowest first; a negative one as 64 bits."""
+    """Encode an integer in groups of 7 bits, the lowest first; a negative integer as 64 bits."""
     number &= (1 << 64) - 1
     found = bytearray()
     while number >= _MORE:

@@ -1,9 +1,9 @@
 """Writes a text model as one graph, from the tokens of a text to probabilities.
 
-Operations and number types are those of `TrainedText.answer`, so that probabilities differ by less
-than 1e-4. The graph takes one text per run, as in the service, because the vector of an 8-bit
-encoder depends on the other texts of its run. Functions that add inner nodes return the names of
-their outputs.
+The graph uses the same operations and number types as `TrainedText.answer`, so its probabilities
+differ by less than 1e-4. It takes one text per run, like the service, because an 8-bit encoder
+gives a text another vector if other texts are in the same run. Functions that add inner nodes
+return the names of the nodes' outputs.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class TextHead:
     def _add_nearness(self, near: NearestTexts, alone: str, features: str) -> str:
         """Add nodes that raise the logits of labels with nearby training texts; shape (1, labels).
 
-        The result is float32. The arithmetic is that of `NearestTexts.add_to`.
+        The nodes compute the same as `NearestTexts.add_to`; the result is float32.
         """
         graph, labels = self._graph, len(near.ends)
         units = self._directions(features, np.zeros(len(self._scales)))
@@ -220,7 +220,7 @@ class TextHead:
     def _cautious(self, rejector: Rejector, shares: str, signals: str) -> str:
         """Add nodes that move probabilities of uncertain texts towards equal values, (1, labels).
 
-        The arithmetic is that of `DomainScale.cautious`; the result is float32.
+        The nodes compute the same as `DomainScale.cautious`; the result is float32.
         """
         graph, trust = self._graph, np.array(rejector.scale.trust)
         odds = graph.add("MatMul", signals, graph.constant(trust[:-1, None], "float64"))

@@ -87,8 +87,8 @@ class SamplePool:
     def _trim(self) -> None:
         """Remove the samples of the lowest priorities if there are too many.
 
-        The highest priority of a removed sample becomes the threshold, from which weights are
-        computed.
+        The threshold, from which the weights are computed, becomes the highest priority among the
+        removed samples.
         """
         kept = self._kept
         if kept is None or len(kept.parts) <= self._size:

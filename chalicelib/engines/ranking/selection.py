@@ -1,11 +1,11 @@
 """Selects samples so that their labels correct as many of the model's expected errors as possible.
 
 A label corrects the error of its own sample. It also corrects part of the errors of similar
-samples, given by a kernel of their vectors. Errors that earlier labels correct do not count again,
-so near-duplicates of a selected sample have no value. The selection is greedy: the next sample is
-always the one with the largest gain. Sources: Wei, Iyer, Bilmes 2015, Submodularity in data subset
-selection and active learning (facility location); Minoux 1978, Accelerated greedy algorithms
-(upper bounds instead of all gains).
+samples; a kernel of the vectors gives the fraction. Errors that earlier labels correct do not count
+again, so near-duplicates of a selected sample have no value. The selection is greedy: the next
+sample is always the one with the largest gain. Sources: Wei, Iyer, Bilmes 2015, Submodularity in
+data subset selection and active learning (facility location); Minoux 1978, Accelerated greedy
+algorithms (upper bounds instead of all gains).
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def choose(
         uncertainties: probability that the prediction for a sample is wrong, float32, shape
             (samples,).
         likeness: similarity to the training data of the model, float32, shape (samples,).
-        count: maximum number of samples. Fewer are returned if all others are near-duplicates of
-            selected ones.
+        count: maximum number of samples. Fewer are returned if all other samples are
+            near-duplicates of selected samples.
         check: called regularly; may raise an error to stop.
     """
     field = _Field(unit(vectors.astype(np.float32)), weights)

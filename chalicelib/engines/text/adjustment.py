@@ -82,7 +82,8 @@ def adjust(
         truth: index of each text's label, int, shape (texts,). -1 means that the text has no label;
             an index equal to the number of labels means that it is out of the domain.
         rate: fraction of in-domain texts to reject; None keeps the threshold.
-        sent: the first `sent` texts are a random sample of users' texts; None if all are.
+        sent: the first `sent` texts are a random sample of users' texts; None if all texts are a
+            random sample.
     """
     labels = len(trained.labels)
     is_labelled = (truth >= 0) & (truth < labels)
@@ -132,7 +133,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
     Args:
         tempered: logits divided by the temperature, float32, shape (texts, labels).
         truth: label index of each text.
-        counted: number of texts, from the first, whose labels show the frequencies.
+        counted: the label frequencies are estimated from the first `counted` texts only.
 
     Returns:
         A factor for the temperature, and an offset for the logits of each label.

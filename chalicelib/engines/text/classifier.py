@@ -356,7 +356,7 @@ def load(data: bytes) -> TrainedText:
     """Read a model from the bytes that `dump` returned.
 
     Raises:
-        ArtifactError: the bytes are damaged, or not those of a text model.
+        ArtifactError: the bytes are damaged, or are not a text model.
     """
     parameters = artifact.read(data, KIND, VERSION, _parameters)
     _check_shapes(parameters)

@@ -122,15 +122,16 @@ def _for_users(
     rates: tuple[float, float],
     rows: Bools,
 ) -> Rejector:
-    """Lower a rejector's threshold, and fit its domain probability to texts in new wordings, too.
+    """Lower a rejector's threshold, and fit its domain probability also to texts in new wordings.
 
     Args:
         rejector: the rejector.
         found: signals of withheld texts, by heads trained without these and similar texts.
         reference: two arrays of scaled signals, float64: of the examples, out of fold, shape
             (texts, 3); and of the background texts, shape (m, 3).
-        rates: two fractions: of the in-domain texts, how many may be rejected; and of the rejected
-            texts of withheld labels, how many may be accepted afterwards.
+        rates: two fractions. The first is the fraction of in-domain texts that may be rejected. The
+            second applies to rejected texts of withheld labels: the fraction of them that may be
+            accepted at the lower threshold.
         rows: which of the withheld texts to use, bool.
     """
     is_known = rows & ~found.is_foreign

@@ -227,7 +227,8 @@ def make_training_set(
     Args:
         texts: the training texts.
         vectors: source of the vectors.
-        rejects: whether the model rejects texts; if so, the background texts are added.
+        rejects: whether the model rejects texts. If it does, or if label names are used, the
+            background texts are added.
     """
     names = [encoder.name for encoder in vectors.encoders]
     background = None
@@ -249,7 +250,7 @@ def make_training_set(
 
 
 def _label_vectors(texts: TrainingTexts, vectors: TextVectors, encoder: str) -> Singles:
-    """Return the vectors of the labels' names joined with their descriptions, (labels, dims)."""
+    """Return a vector for each label, from its name and its description, (labels, dims)."""
     known = texts.descriptions
     phrases = [label_phrase(label) or "" for label in texts.labels]
     if vectors.uses_names:

@@ -1,8 +1,8 @@
 """Trains a text model from label names and few examples, optionally with unlabelled texts.
 
 Like other text models, the model is linear: its logits are products of the text vector with the
-weights of the labels, times a scale. Accuracy is measured by cross-validation on the examples of
-labels that have at least two.
+weights of the labels, times a scale. Accuracy is measured by cross-validation, on the labels
+that have at least two examples.
 """
 
 from __future__ import annotations

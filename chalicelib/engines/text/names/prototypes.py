@@ -102,7 +102,7 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 
 
 def _examples_worth(length: float, within: float, between: float) -> float:
-    """Return how many examples a name is worth, clipped to limits: length * within / between.
+    """Return how many examples a name is worth: length * within / between, clipped to limits.
 
     `length` is the length of the labels' mean vectors relative to their names. `within` is the
     variance of the examples of one label. `between` is the variance of the means around the names.
@@ -120,7 +120,7 @@ def _centred(vectors: Doubles) -> Doubles:
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
-    """Return the vectors to add to the labels' `sums` for unlabelled texts, (labels, dims)."""
+    """Return what the unlabelled texts add to the `sums` of the labels, shape (labels, dims)."""
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull

@@ -54,7 +54,8 @@ def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
 
     Returns:
         The products, shape (examples, labels), and which examples measure the accuracy, bool, shape
-        (examples,). A label's only example does not count: without it, only the name is left.
+        (examples,). The only example of a label is not used for that: when it is held out,
+        the label has only its name.
     """
     order = np.argsort(given.labels, kind="stable")
     firsts = np.searchsorted(given.labels[order], given.labels[order])

@@ -1,7 +1,8 @@
 """Makes the vectors of texts and of label names comparable.
 
-Label names are short, so their vectors are in another region than those of texts. Both are shifted
-to the same centre. The vectors of each encoder are then divided by the spread of the label names.
+Label names are short, so their vectors are in another region than the vectors of texts. Both kinds
+of vectors are shifted to the same centre. The vectors of each encoder are then divided by the
+spread of the label names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures calibration on feedback texts, for two temperatures: fitted with and without them."""
+"""Measures calibration on feedback texts, before and after the temperature is fitted to them."""
 
 from __future__ import annotations
 
