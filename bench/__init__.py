@@ -1,1 +1,1 @@
-"""Benchmarks, and the commands with which maintainers make committed data; nothing ships."""
+"""Benchmarks, and commands that generate data files of this repository; not part of releases."""

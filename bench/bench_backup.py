@@ -92,7 +92,7 @@ def files(folder: Path) -> dict[Path, int]:
 
 
 def written(folder: Path, before: Mapping[Path, int]) -> int:
-    """Return the bytes of the files that a dump has added or replaced."""
+    """Return the total size in bytes of the manifest and of the files that a dump has added."""
     new = {path: size for path, size in files(folder).items() if path not in before}
     return sum(new.values()) + (folder / MANIFEST).stat().st_size
 

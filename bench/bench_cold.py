@@ -1,10 +1,10 @@
-"""Cold starts of the packaged functions: fresh processes of this Python, with the zip alone.
+"""Measures cold starts of the packaged functions, in new processes that use only the zip.
 
 Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. Builds nothing. Starts
 a local stack for tables and bucket, and trains models there. Each fresh process makes one
 prediction: with model files on its disk, or with an empty disk and a bucket of 100 MB/s. Then
-compares the cost of reading a record in two functions: the one that answers all routes, and the one
-for records. The best and the median of all runs are printed; the bars are for the median.
+compares what reading a record costs in a function for all routes, and in a function only for
+records. The best and the median of all runs are printed; the bars are for the median.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Package:
         return json.loads(done.stdout.splitlines()[-1])
 
     def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
-        """Return the mean seconds of a warm call; the memory sets the share of a processor."""
+        """Return the mean seconds of a warm call, on this memory's fraction of a processor."""
         asked = json.dumps({"module": module, "calls": CALLS, "event": event})
         with subprocess.Popen(
             self._command(_RECORD),
@@ -251,8 +251,8 @@ def measure_empty(
     """Measure first predictions of new processes that have nothing on their disk.
 
     Returns:
-        For each process, the seconds from the start to the first answer and those of the answer
-        alone; and all predicted labels.
+        For each process, the seconds from its start to the end of the first call, and the seconds
+        of this call; and all predicted labels.
     """
     found = []
     for _ in range(runs):
@@ -297,7 +297,7 @@ def _add_starts(
 def add_prices(
     report: Report, package: Package, stack: Stack, runs: int, former: Package | None = None
 ) -> None:
-    """Compare the cost of reading a record in two functions: for all routes, and for records.
+    """Compare the cost of reading a record in a function for all routes, and in one for records.
 
     The bar is on the function's part of the cost, seconds times memory, because the gateway charges
     the same for every request.

@@ -214,7 +214,7 @@ def bench_start(bench: Bench) -> None:
 
 
 def bench_case(bench: Bench) -> None:
-    """Train on 150 texts with known results; check their counts and the time."""
+    """Upload 150 texts; check their number for each label, and the time of a training on them."""
     content = (bench.data / "text" / "case_routing_intent.csv").read_bytes()
     dataset = bench.caller.dataset(content, name="case")
     sizes = sorted(item["numExamples"] for item in dataset["labelSummary"]["labels"])
@@ -370,10 +370,10 @@ def delete(caller: Client, dataset_id: int) -> None:
 
 
 def bench_flood(bench: Bench) -> None:
-    """Measure predictions of others while one account calls at ten times its rate.
+    """Measure predictions of others while one account calls at ten times its rate limit.
 
-    The calls that its rate allows also take time from others. So the latency is also compared with
-    the latency while the same account keeps to its rate.
+    Calls below the limit slow others down, too. So the latency is compared with two others: without
+    any calls of this account, and while it calls just below its limit.
     """
     rate = RATES["STARTER"][RECORDS]
     flooder, seen = bench.world.caller("STARTER"), Counter[str]()
@@ -399,7 +399,7 @@ def bench_flood(bench: Bench) -> None:
 
 
 def flood_leg(bench: Bench) -> float:
-    """Return the 99th percentile of many predictions, one after the other."""
+    """Predict many times in turn; return the 99th percentile of the latency in milliseconds."""
     ask = bench.caller.predict
     return quantile(
         [
@@ -411,7 +411,7 @@ def flood_leg(bench: Bench) -> float:
 
 
 def empty_bucket(bench: Bench, flooder: Client) -> None:
-    """Use up an account's burst of calls, so that from then on only its rate allows calls."""
+    """Use up an account's burst allowance, so that its next calls are limited by its rate."""
     settings, now = bench.stack.settings, datetime.now(UTC)
     rate = Rate(RATES["STARTER"][RECORDS])
     store = RateStore(Clients(settings))

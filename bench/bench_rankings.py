@@ -1,4 +1,4 @@
-"""Compares the accuracy after labelling ranked examples with that after labelling random ones.
+"""Measures whether labelling ranked examples raises the accuracy more than labelling random ones.
 
 Run with `make bench-rankings` or `python -m bench.bench_rankings [--data FOLDER] [--only NAME]
 [--draws 5] [--examples N]`. It trains on 5 random examples of each label. Then it adds 100 examples
@@ -107,7 +107,7 @@ def _start(labels: Sequence[str], dice: np.random.Generator) -> list[int]:
 
 
 def _ranked(judgements: Iterable[Judgement]) -> list[int]:
-    """Choose examples exactly as the service does, in parts and with its sample."""
+    """Choose examples as the service does: store results in parts, and rank a sample of them."""
     pool, found, size = SamplePool(), list(judgements), 1_000
     for number, first in enumerate(range(0, len(found), size)):
         part = dump_part(list(enumerate(found[first : first + size])))
@@ -121,7 +121,7 @@ def _ranked(judgements: Iterable[Judgement]) -> list[int]:
 
 
 def first_of_each(labels: Sequence[str], most: int) -> list[int]:
-    """Return the indexes of the first examples of each label, without those of OUTSIDE."""
+    """Return the indexes of the first `most` examples of each label except OUTSIDE."""
     seen: Counter[str] = Counter()
     kept = []
     for place, label in enumerate(labels):

@@ -1,4 +1,4 @@
-"""Measures the cold start of the runtime of exported models, relative to loading its encoder.
+"""Measures the cold start of presage-runtime, relative to loading only the exported encoder.
 
 Run with `make bench-runtime` or `python -m bench.bench_runtime [--runs N]`. It exports a text model
 over HTTP and starts new processes in turn: some predict a first text with presage-runtime, others

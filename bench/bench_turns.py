@@ -1,8 +1,8 @@
 """Measures whether accounts with much work delay others: slow webhooks and a large batch.
 
 Run: python -m bench.bench_turns [--lines N --only SECTION]. It starts a local stack. It counts how
-many jobs of other accounts end before a job of a third account, so the result does not depend on
-the machine's speed. The section `neighbours` measures predictions while another account calls at
+many jobs of busy accounts end before the only job of another account, so the result does not depend
+on the machine's speed. The section `neighbours` measures predictions while another account calls at
 nearly its rate.
 """
 

@@ -97,7 +97,7 @@ def bench_shelf(bench: Bench) -> None:
 
 
 def bench_shipped(bench: Bench) -> None:
-    """Measure NanoDet with its own labels."""
+    """Measure the published NanoDet, which has the labels of COCO."""
     vision_boxes.bench_shipped(bench.report, bench.data, bench.backbones)
 
 

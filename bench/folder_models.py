@@ -1,4 +1,4 @@
-"""Replaces the stores of predictions in benchmarks that measure only the engine."""
+"""Replaces the stores that predictions need, for benchmarks that measure only the engine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Measures the cost of reading: the table network, a process for eight pages, and a long process.
+"""Measures the cost of the table network, of reading eight pages, and of reading many files.
 
-Both processes run this module as a command: `python -m bench.ocr_cost PLACE ENGINE`. PLACE is a PDF
-for the first one, and the folder of the evaluation files for the other.
+Files are read in new processes: `python -m bench.ocr_cost PLACE ENGINE`. If PLACE is a PDF, the
+process reads its pages. If PLACE is the folder of evaluation files, it reads files of all kinds.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def bench_fresh(bench: Bench) -> None:
 def bench_long(bench: Bench) -> None:
     """Measure the memory of one process that reads all kinds of files for all tasks.
 
-    The bar is 1.1 times the memory for the same files before the service used the geometry of
-    forms, tables and pages.
+    The bar is 1.1 times the memory that the same files took before the service analysed the
+    geometry of forms, tables and pages.
     """
     most = run_fresh(str(bench.data / "ocr"), bench.reader.name)["most memory"]
     bench.report.add("15 files for all tasks: most memory", most, "MB", ceiling(719))

@@ -1,4 +1,4 @@
-"""Measures the task text on pages that are bent, dark, pale or small, made from drawn A4 pages."""
+"""Measures the task `text` on drawn A4 pages that were bent, darkened, faded or scaled down."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Scores how well the shipped templates read the issuers' own documents.
 
 Values are compared as the data's README says: without white space and case; amounts without
-currency sign, leading minus and trailing star; numbers in one-character boxes by letters
-and digits alone.
+currency sign, leading minus and trailing star; and of numbers in one-character boxes, only
+letters and digits.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def value_f1(fields: Iterable[ScoredField]) -> float:
 
 
 def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
-    """Return which fraction of the sure values is correct, and of the correct values is sure."""
+    """Return the fraction of sure values that are correct, and of correct values that are sure."""
     values = [field for field in fields if field.read]
     sure = [field.is_right for field in values if field.probability >= SURE]
     right = sum(field.is_right for field in values)

@@ -1,4 +1,4 @@
-"""Measures the task form on original documents of issuers, with the shipped templates.
+"""Measures the task `form` on original documents of issuers, with the shipped templates.
 
 Files are read as by the service: the text layer if it is reliable, otherwise pixels. `--plot` draws
 correct values green, wrong ones red, and keys whose value was missed orange.

@@ -1,4 +1,4 @@
-"""Measures the task form on drawn and on scanned forms, each with a template of its keys.
+"""Measures the task `form` on drawn and on scanned forms, each with a template of its keys.
 
 Values are compared twice: with single spaces, and without spaces. The bar of scanned forms is on
 the comparison without spaces, because their true values have odd spaces ("9/ 3/ 92"). The

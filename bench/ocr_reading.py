@@ -91,12 +91,12 @@ class Reader:
         return read_page(page if trusts_layer else replace(page, layer=None), self.engine, go_on)
 
     def runs(self, page: ReadPage) -> tuple[TextLine, ...]:
-        """Split a page into the items that the task text returns."""
+        """Split a page into the items that the task `text` returns."""
         return text_runs(page, self.engine, go_on)
 
 
 def answer_rect(page: ReadPage, rect: Rect) -> Rect:
-    """Return a rectangle in the pixels that answers use."""
+    """Convert a rectangle to the pixel coordinates that answers use."""
     box = page.answer_box(rect)
     return Rect(box.min_x, box.min_y, box.max_x, box.max_y)
 

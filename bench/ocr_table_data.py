@@ -121,7 +121,7 @@ def html_cells(tokens: Sequence[str], texts: Sequence[str]) -> Cells:
 
 
 def _html_rows(tokens: Sequence[str]) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-    """Yield for each row whether it is in the head, and the rows and columns of each cell."""
+    """Yield for each row whether it is in the head, and the row and column spans of its cells."""
     is_head, spans = False, list[tuple[int, int]]()
     for token in tokens:
         if token in ("<thead>", "</thead>"):

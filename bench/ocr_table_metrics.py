@@ -116,17 +116,14 @@ def _sum(counters: Iterable[Counter[Relation]]) -> Counter[Relation]:
 def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
     """Count the cells of one table with correct row, column, spans and text, also empty ones.
 
-    Rows and columns of both tables count from their first ones.
+    Rows and columns are numbered from the first row and column of each table.
     """
     found_cells, true_cells = _keyed(found), _keyed(truth)
     return Tally((found_cells & true_cells).total(), found_cells.total(), true_cells.total())
 
 
 def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]:
-    """Return how often each row, column, spans and text occur together among the cells.
-
-    Rows and columns count from the first ones of the table.
-    """
+    """Count cells by row, column, spans and text; the table's first row and column are 0."""
     kept = list(cells)
     top = min((cell.row for cell in kept), default=0)
     left = min((cell.column for cell in kept), default=0)

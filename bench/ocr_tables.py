@@ -122,8 +122,8 @@ def judge_drawn(
 ) -> None:
     """Compare the tables of a page with the true ones.
 
-    A found table that matches no true table counts as one without rules, or as a ruled one if the
-    page has only ruled tables.
+    A found table that matches no true table counts as wrong: among tables without rules or, if the
+    page has only ruled tables, among ruled ones.
     """
     boxes = [answer_rect(page, table.box) for table in tables]
     pairs = {other: at for at, other in pair_tables(boxes, [table.box for table in truth])}
@@ -175,7 +175,7 @@ def bench_pubtabnet(bench: Bench) -> None:
     samples = read_pubtabnet(bench.data)
 
     def read(reader: Reader) -> Found:
-        """Read the images; the largest table of an image counts."""
+        """Read the images; compare the largest table that is found in each."""
         result = Found()
         for _, tables, truth in read_pictures(bench, reader, samples, result.cost):
             best = max(tables, key=lambda table: table.box.area, default=None)

@@ -1,4 +1,4 @@
-"""Measures the task text: words and characters of receipts, scans, drawn and rotated pages."""
+"""Measures the task `text`: words and characters of receipts, scans, drawn and rotated pages."""
 
 from __future__ import annotations
 

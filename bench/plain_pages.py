@@ -1,4 +1,4 @@
-"""Draws pages without any table whose text is aligned like one: columns, lists, forms, charts.
+"""Draws pages that have no table but text aligned as in one: columns, lists, forms, charts.
 
 They are the negative examples on which the probability of tables is fitted. Names are invented.
 """

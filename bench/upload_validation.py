@@ -1,7 +1,7 @@
-"""Section `validate` of bench_uploads: the cost of validating a file, in the call and by path.
+"""Section `validate` of bench_uploads: the cost of validating a file sent in the call, or by path.
 
-The files are the largest that a call accepts: 25 MB of texts, 50 MB of images in folders and with
-boxes.
+The files are the largest that a call accepts: 25 MB of texts, and 50 MB of images that are sorted
+into folders or have boxes.
 """
 
 from __future__ import annotations

@@ -281,11 +281,11 @@ def bench_draws(
     Args:
         report: receives the figures.
         boxes: the set.
-        count: pictures of a draw.
+        count: number of images per draw.
         bar: bar of the mean AP50 over the labels of each draw.
         draws: number of draws.
         most_seconds: bar of the mean processor time; None without a bar.
-        peer: name under which NanoDet's own labels are measured too; None to leave them out.
+        peer: name in the report for the published NanoDet, which is measured too; None for no peer.
     """
     mine, shipped, costs = [], [], []
     for seed in range(draws):

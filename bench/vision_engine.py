@@ -119,7 +119,7 @@ def run_training(
 
 
 def a_model(dataset_type: str, algorithm: str) -> Model:
-    """Return a model's row, which the documents of a training need."""
+    """Return a model with fixed values, which a training copies into its card."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     return Model(
         account_id="A" * 26,
@@ -237,7 +237,7 @@ def _peer_accuracy(
 
 
 def super_set(source: PictureSet) -> PictureSet:
-    """Convert boxes of 80 labels into images with 12 labels."""
+    """Replace the boxes of COCO by labels of images: the 12 super-categories of its 80 labels."""
     above = {label: top for top, below in SUPER_CATEGORIES.items() for label in below}
     seen, examples = set(), []
     for example in source.examples:

@@ -48,7 +48,7 @@ class ScoredTexts:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Results of heads, each on the source that was left out of its training."""
+    """The results on each source, of a head that was trained without this source."""
 
     temperature: float
     """The best temperature for all sources together."""
