@@ -13,7 +13,7 @@ from presage.results import ResultT_co
 
 
 class AsyncFamilyBase(ABC, Generic[ResultT_co]):
-    """Base of the families, without their resources; separate because of circular imports."""
+    """Base of `AsyncFamily`, in a separate module to avoid circular imports."""
 
     path = ""
     model_types = ""

@@ -120,7 +120,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
-        """Relabel or remove examples, all of them or none; arguments as in `datasets.fix`."""
+        """Relabel or remove examples in one change; arguments as in `datasets.fix`."""
         return Datasets(self.family).fix(
             self.id,
             *corrections,

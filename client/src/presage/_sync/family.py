@@ -14,7 +14,7 @@ from presage.results import ResultT_co
 
 
 class FamilyBase(ABC, Generic[ResultT_co]):
-    """Base of the families, without their resources; separate because of circular imports."""
+    """Base of `Family`, in a separate module to avoid circular imports."""
 
     path = ""
     model_types = ""

@@ -149,9 +149,9 @@ def current_command(app: typer.Typer) -> Any:
 
 
 def warning_line(warning: records.Warning, app: typer.Typer, name: str = "") -> str:
-    """Return a warning as one line, in which API fields are replaced by a command's options.
+    """Return a warning as one line that names a command's options instead of API fields.
 
-    This is the command `name` of the app, or by default the current command.
+    The command is the one called `name` or, by default, the current command.
     """
     group: Any = typer.main.get_command(app)
     command = group.commands[name] if name else current_command(app)
