@@ -64,7 +64,7 @@ def _default(item: msgspec.structs.FieldInfo, hints: dict[str, Any]) -> str:
 def _type(kind: Any) -> str:
     """Return the source text of a type in the client.
 
-    The type of a member that answers may lack also accepts None. A `Literal` becomes `str`.
+    If answers may lack a member, its type also accepts None. A `Literal` becomes `str`.
     """
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):

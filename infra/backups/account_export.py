@@ -52,7 +52,7 @@ class FolderNotEmpty(ValueError):
 
 
 class ExportIncomplete(ValueError):
-    """All existing data was exported, but some is missing; the message lists it."""
+    """Some images are missing in the storage; the message lists them. All else was exported."""
 
 
 @dataclass

@@ -1,8 +1,8 @@
 """The files of a backup: pieces named by their SHA-256, and a manifest that names the pieces.
 
-A dump writes missing pieces to the disk and gives them their names, switches the manifest by one
-rename, and deletes pieces that are not named any more. So an interrupted dump leaves the previous
-backup intact, and the next dump deletes the pieces that the interrupted one wrote.
+A dump first writes new pieces under temporary names, and then renames them. Next, one rename
+replaces the manifest. Last, pieces that the manifest does not name are deleted. So an interrupted
+dump leaves the previous backup intact, and the next dump deletes the pieces that were left over.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> No
     values of the parameters to which these properties refer.
 
     Args:
-        template: template of a package, whose code is in the bucket under its digest; changed in
-            place.
+        template: template of a package, changed in place. The package's code is in the bucket,
+            under its digest.
         parameters: parameters of the deployment, including defaults.
     """
     conditions = template.get("Conditions", {})

@@ -256,7 +256,7 @@ class Stack:
     def _parameters(
         self, template: StackTemplate, given: Mapping[str, str], *, exists: bool
     ) -> list[Any]:
-        """Return the parameters of a change set: given, otherwise current or default values."""
+        """Return a change set's parameters: given values, otherwise current or default values."""
         before = self.parameters() if exists else {}
         kept = set(before) & template.parameters - set(given)
         new = {name: text for name, text in given.items() if name in template.parameters}

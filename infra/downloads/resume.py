@@ -1,7 +1,7 @@
 """Downloads one file over HTTP, and resumes what an interrupted download left.
 
-The expected sha256 shows whether the joined bytes are one version of the file. `ETag` and
-`Last-Modified` are not needed, because mirrors of package registries may not send them.
+The sha256 of the complete file shows whether its parts come from the same version. `ETag` and
+`Last-Modified` would show this too, but mirrors of package registries may not send them.
 """
 
 from __future__ import annotations

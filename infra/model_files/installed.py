@@ -112,8 +112,8 @@ def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = F
         thorough: whether to read every file, not only those whose size or time changed.
 
     Returns:
-        Names of files. The only name is that of the record if the model is not installed, is
-        outdated, or was made with another version of a model that it needs.
+        Names of files. If the model is not installed, is outdated, or was made with another version
+        of a model that it needs, the list has only the name of the record.
     """
     record = read_record(directory, model)
     files = _recorded_files(record)

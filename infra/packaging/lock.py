@@ -165,8 +165,8 @@ def shipped(
         The digests, by name and version, of all packages that ship.
 
     Raises:
-        PackageError: a package that the target needs is missing, because this Python does not need
-            it.
+        PackageError: the resolution lacks a package that the target needs, because the Python that
+            runs pip does not need it.
     """
     known = {normal(entry["metadata"]["name"]): entry for entry in installs}
     reached: set[str] = set()

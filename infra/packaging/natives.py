@@ -1,7 +1,7 @@
 """Checks that every compiled file is present and built for the target.
 
 A package without one of these files would be deployed without an error and fail at its first call.
-The target of a file is in the tags of its wheel and, for extension modules, in its file name.
+The target of a file is known from its wheel's tags and, for extension modules, its file name.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Function:
 
     @property
     def chains(self) -> bool:
-        """Return whether a run may send messages to its own queue; such chains always end."""
+        """Return whether a run may send messages to its own queue; such a chain always ends."""
         return self.queue in _CHAINED
 
     @property

@@ -1,8 +1,8 @@
 """Combines everything that is merged into Chalice's template of the service's stack.
 
 Chalice merges objects member by member, and replaces other values. Members that Chalice wrote stay.
-So a reference by Chalice, such as `Fn::Sub` with a queue's ARN, is replaced only by a reference
-with the same member.
+So a reference that Chalice wrote, such as `{"Fn::Sub": ...}`, must be replaced by a reference with
+the same member; otherwise the object would have both members.
 """
 
 from __future__ import annotations

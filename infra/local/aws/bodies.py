@@ -1,8 +1,8 @@
 """Reads the bodies of requests to the emulated AWS.
 
-Before the signature is checked, only a part of the body is read: a form up to its policy, or at
-most 16 MiB if the request names the stack's access key but no digest. So strangers cannot fill
-memory or disk.
+Before the signature is checked, little of a body is read, so that strangers cannot fill memory or
+disk. Of a presigned form, only the beginning with the policy is read. If the signature is in a
+header, the body is needed only if no header has its digest; then at most 16 MiB are read.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class Guard:
         return self._s3(environ, start_response, None)
 
     def _check_page(self, environ: dict[str, Any]) -> None:
-        """Refuse requests from web pages that may not use the service, even signed ones."""
+        """Refuse requests, even signed requests, from web pages that may not use the service."""
         origin = environ.get("HTTP_ORIGIN")
         if origin is not None and not self._origins.allows(origin):
             raise WrongSignature(f"Pages of {origin} may not send requests.", "AccessDenied")

@@ -142,9 +142,9 @@ def _is_large(environ: dict[str, Any], key: FakeKey) -> bool:
 
 
 def _clear_conditions(environ: dict[str, Any], key: FakeKey | None) -> None:
-    """Remove invalid conditions of a download (RFC 9110); write others in a form that moto reads.
+    """Rewrite the conditional headers of a download (RFC 9110) for moto, and remove invalid ones.
 
-    Moto would apply ranges of any unit, and would fail at dates in other forms.
+    Moto would apply ranges of any unit, and would fail at unusual date formats.
     """
     for tag_name, date_name in _CONDITIONS:
         date = parse_date(environ.pop(date_name, None))

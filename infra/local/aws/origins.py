@@ -1,8 +1,8 @@
 """Decides which hosts and which web pages may use the emulated AWS.
 
-A page of another site can send requests to this machine, and by DNS rebinding even under the site's
-own host name. So only the machine's own names are accepted as host, and answers can be read only by
-pages of the service and of the origins in PRESAGE_ALLOW_ORIGINS.
+A page of another site can send requests to this machine. With DNS rebinding, these requests name
+the host of that site. So only the machine's own names are accepted as host, and answers can be read
+only by pages of the service and of the origins in PRESAGE_ALLOW_ORIGINS.
 """
 
 from __future__ import annotations

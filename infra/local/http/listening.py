@@ -54,9 +54,9 @@ def host_name(netloc: str) -> str:
 
 
 def names_this_machine(host: str) -> bool:
-    """Return whether a Host header always means this machine.
+    """Return whether a Host header can name only this machine.
 
-    Browsers do not look these names up in DNS.
+    It is then `localhost`, a name below it, or a loopback address, which browsers do not look up.
     """
     name = host_name(host)
     if name == "localhost" or name.endswith(".localhost"):

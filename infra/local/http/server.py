@@ -5,8 +5,8 @@
 - Requests whose end or host is ambiguous are refused; stalled requests get the status 408.
 - The application gets headers in their original spelling.
 - Every error has the JSON form of the service.
-- After a refusal the connection stays open shortly, so that a client that is still sending reads
-  the answer.
+- After a refusal the connection stays open for a moment, so that a client that is still sending can
+  read the answer.
 """
 
 from __future__ import annotations

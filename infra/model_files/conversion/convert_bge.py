@@ -1,4 +1,4 @@
-"""Converts bge-small-en-v1.5 from the graph of 8-bit weights in its package.
+"""Converts bge-small-en-v1.5 from its package, which has a graph with 8-bit weights.
 
 After rounding, the matrices have the same bytes as in the package. Their values are between -64 and
 64, so the products are the same on every processor. The package's graph computes the last state

@@ -1,8 +1,8 @@
 """Rounds a transformer's weights to 8 bits.
 
 Most matrix products use integers, with one scale for each column of the weights and one for all
-activations. Where a few activations are very large, one scale would round the others to zero. Those
-products have one scale for each block of 32 weights, and one for each block of 32 activations.
+activations. Where a few activations are very large, one scale would round the others to zero.
+There, products have a scale for each block of 32 weights, and for each block of 32 activations.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes the cards of the prebuilt models that read documents.
 
-These models have no artifact. Each is a set of installed networks with a name of the API.
+These models have no artifact. Each name in the API stands for a set of installed networks.
 """
 
 from __future__ import annotations

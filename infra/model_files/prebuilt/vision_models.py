@@ -70,7 +70,7 @@ def build(job: Conversion) -> None:
     """Write `artifact.npz` and `card.json`.
 
     Raises:
-        BrokenFile: the network's labels are not those of the subset.
+        BrokenFile: the network has another label at an index of the subset.
     """
     name = job.model.name
     choice = _CHOICES[name]
