@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from bench.report import Bar, Report
 from bench.text_data import PROFILES, Embedder, train
 from chalicelib.engines.text.classifier import dump
 from chalicelib.engines.text.encoding.pool import EncoderPool
+from chalicelib.engines.text.encoding.profiles import Profile, cost_of
 
 WARM_PREDICTIONS = 300
 WORDS = (10, 60)
@@ -23,6 +24,8 @@ BARS = {"fast": Bar(5.0, is_ceiling=True), "accurate": Bar(20.0, is_ceiling=True
 FORMER = ("minilm", "use")
 """Encoders of the fast profile before version 0.3, for a comparison of processor times."""
 SHORT_WORDS, ROUNDS = 7, 100
+BASE, OTHERS = ("bge",), ("minilm", "use", "mpnet", "e5", "words")
+"""The encoder to which model cards relate costs, and the encoders that join it."""
 PROCESSOR_BARS = {"fast": Bar(1.15, is_ceiling=True)}
 
 
@@ -51,6 +54,7 @@ def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
                 name = f"warm prediction, {profile}, {words} words, two threads: p50"
                 report.add(name, float(median), "ms")
     _processor_times(report, embedder, profiles, _of_length(texts, SHORT_WORDS)[:ROUNDS])
+    _costs(report, embedder, _of_length(texts, WORDS[0])[:ROUNDS])
 
 
 def _processor_times(
@@ -58,6 +62,27 @@ def _processor_times(
 ) -> None:
     """Measure the processor time of each choice of encoders for a short text, in alternation."""
     choices = {"former fast": FORMER} | {profile: PROFILES[profile] for profile in profiles}
+    medians = _medians(embedder, choices, texts)
+    for name, median in medians.items():
+        report.add(f"encoders, {name}, {SHORT_WORDS} words: processor time", median, "ms")
+    for profile in profiles:
+        ratio = medians[profile] / medians["former fast"]
+        report.add(f"encoders, {profile} over former fast", ratio, "", PROCESSOR_BARS.get(profile))
+
+
+def _costs(report: Report, embedder: Embedder, texts: Sequence[str]) -> None:
+    """Report the processor time of each encoder, next to the cost that model cards assume."""
+    medians = _medians(embedder, {name: (name,) for name in (*BASE, *OTHERS)}, texts)
+    for name in OTHERS:
+        ratio = medians[name] / medians[BASE[0]]
+        peer = ("model cards", cost_of(Profile("", (name,)), Profile("", BASE)))
+        report.add(f"encoders, {name} over {BASE[0]}, {WORDS[0]} words", ratio, "", None, peer)
+
+
+def _medians(
+    embedder: Embedder, choices: Mapping[str, Sequence[str]], texts: Sequence[str]
+) -> dict[str, float]:
+    """Return the median processor time of each choice of encoders for a text, in milliseconds."""
     spent: dict[str, list[float]] = {name: [] for name in choices}
     for text in [*texts[:10], *texts]:
         for name, encoders in choices.items():
@@ -65,12 +90,7 @@ def _processor_times(
             for encoder in encoders:
                 embedder.encoder(encoder).encode([text])
             spent[name].append(1_000 * (time.process_time() - start))
-    medians = {name: float(np.median(times[10:])) for name, times in spent.items()}
-    for name, median in medians.items():
-        report.add(f"encoders, {name}, {SHORT_WORDS} words: processor time", median, "ms")
-    for profile in profiles:
-        ratio = medians[profile] / medians["former fast"]
-        report.add(f"encoders, {profile} over former fast", ratio, "", PROCESSOR_BARS.get(profile))
+    return {name: float(np.median(times[10:])) for name, times in spent.items()}
 
 
 def _of_length(texts: Sequence[str], words: int) -> list[str]:

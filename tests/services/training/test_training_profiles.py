@@ -98,7 +98,7 @@ def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
     missing = "Chosen automatically: bge+minilm is not tried: minilm is not installed"
     assert reason() == f"{missing}; bge+mpnet is not tried: mpnet is not installed."
     _add(world, "mpnet")
-    refused = "bge+mpnet (4.7 x the cost) is not taken: too few texts to compare"
+    refused = "bge+mpnet (4.2 x the cost) is not taken: too few texts to compare"
     assert reason() == f"{missing}; {refused}."
     assert reason(TrainRequest(params={"profile": "fast"})) == "The request names it."
 

@@ -11,6 +11,7 @@ from chalicelib.engines.text.encoding.profiles import (
     ProfileRequest,
     climb,
     compared_texts,
+    cost_of,
     embedding_seconds,
     find_ladder,
     needs_proof,
@@ -127,6 +128,15 @@ def test_a_gain_must_be_worth_its_cost():
     assert 0.05 < required_decrease(best, fast) < 0.1
     # A sample of 200 texts seldom proves the gain of e5, which nearly all datasets have.
     assert [needs_proof(one) for one in (bge, balanced, fast, best)] == [True, True, False, False]
+
+
+def test_costs_in_reasons_are_those_of_short_texts():
+    """Cards name the processor time of a text of ten words, not that of each further word."""
+    bge, balanced, accurate = ladder().steps
+    assert round(cost_of(balanced, bge), 1) == 1.6
+    assert round(cost_of(accurate, bge), 1) == 4.2
+    fast, best = ladder("fr").steps
+    assert round(cost_of(best, fast), 1) == 4.1
 
 
 @pytest.mark.parametrize("count", [1_000, 5_000, 50_000])
