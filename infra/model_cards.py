@@ -65,7 +65,7 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 
 def _sentences(text: str) -> list[str]:
     """Split a text into sentences; a sentence that refers to the previous one is not split off."""
-    return re.split(r"(?<=\.) (?!(?:Both|It|So|Their) )(?=[A-Za-z])", text)
+    return re.split(r"(?<=\.) (?!(?:It|So|Their) )(?=[A-Za-z])", text)
 
 
 def _listed(sentences: Iterable[str]) -> Iterator[str]:

@@ -174,7 +174,7 @@ _TEXTS = (
         "sentiment_model",
         ("bge-sentiment",),
         "a classifier fitted on rated sentences; no sentence is installed",
-        recipe=5,
+        recipe=6,
         own=(_FILES / "fitted" / "sentiment.json",),
     ),
     _prebuilt(

@@ -38,10 +38,10 @@ _LIMITS = (
     "jargon of other fields are often misjudged. Neutral is the least reliable label, because "
     "people agree on it least. The most common emoji are read as words; others are ignored. The "
     "metrics come from held-out sentences of the same sources. The member leftOut has the metrics "
-    "on each source, by a head that was trained without this source and similar ones. Both were "
-    "used to choose the settings, and some of the project's sentences were written after looking "
-    "at errors on the editorials. So the accuracy on other texts may be lower. The metrics were "
-    "computed when the head was fitted, not on this machine."
+    "on each source, by a head that was trained without this source and similar ones. The held-out "
+    "sentences and leftOut were used to choose the settings, and some of the project's sentences "
+    "were written after looking at errors on the editorials. So the accuracy on other texts may be "
+    "lower. The metrics were computed when the head was fitted, not on this machine."
 )
 
 
@@ -117,8 +117,8 @@ def _make_card(
             "examples": rated + clear + own + held,
             "labels": len(LABELS),
             "feedback": 0,
-            "source": f"vaderSentiment 3.3.2: {rated:,} sentences, each with the mean of its "
-            f"human ratings as published with VADER, and {held:,} held out. The development "
+            "source": f"vaderSentiment 3.3.2: {rated:,} sentences for training and {held:,} held "
+            "out, each with the mean of its human ratings as published with VADER. The development "
             "and test splits of the Stanford Sentiment Treebank are not used. "
             f"sentiment 5.0.2: {clear:,} review sentences with a clear "
             f"sentiment, from Sentiment Labelled Sentences. Also {own:,} sentences written for "
