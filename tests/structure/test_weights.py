@@ -11,6 +11,7 @@ import pytest
 
 from bench import table_pages
 from bench.fit_forms import generator_digest
+from bench.fit_tables import structures_digest
 from bench.form_pages import blanks
 
 ROOT = Path(__file__).parents[2]
@@ -63,3 +64,10 @@ def test_inputs_are_those_that_the_weights_were_fitted_on(path: Path) -> None:
     assert card["licence"] == "Apache-2.0"
     assert card["command"].startswith("python -m bench.")
     assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", card["date"])
+
+
+def test_table_weights_are_fitted_on_the_structures_that_are_proposed() -> None:
+    """A change of what is proposed for tables, or of an input of the score, needs a new fit."""
+    card = read_card(ROOT / "chalicelib" / "assets" / "ocr" / "tables.json")
+
+    assert card["structures"] == structures_digest()
