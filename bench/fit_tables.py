@@ -52,7 +52,7 @@ SIGNS = {
     "leftOut": -1, "agreement": 1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
-WATCHED = EVERY[::6]
+WATCHED = EVERY[::2]
 """Families whose first page shows, by the structures proposed for it, that a fit is outdated."""
 
 

@@ -111,9 +111,8 @@ def _level_tables(
     )
     if page.is_exact or abs(turn.angle) < LEAST:
         level = replace(page, lines=lines)
-        return _between_text(
-            _tables(_Sheet(level, engine, structure, check, page.pixels, weigh)), level
-        )
+        found = _tables(_Sheet(level, engine, structure, check, page.pixels, weigh))
+        return _between_text(found, level)
     pixels = turn.pixels(page.pixels)
     upright = replace(page, pixels=pixels, lines=tuple(map(turn.upright, lines)))
     found = _tables(_Sheet(upright, engine, structure, check, pixels, weigh))
@@ -189,7 +188,8 @@ def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
             own = {id(line) for line in structure.filled.lines()}
             if not own & taken:
                 taken |= own
-                chosen.append(_sure(structure.filled, probability))
+                grid = replace(structure.filled.grid, probability=probability)
+                chosen.append(replace(structure.filled, grid=grid))
     return chosen
 
 
@@ -255,10 +255,6 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
     )
 
 
-def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
-    return replace(filled, grid=replace(filled.grid, probability=probability))
-
-
 def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
     """Return the structures that the network predicts for the text in a proposed structure."""
     if sheet.structure is None or len(best.filled.grid.slots) > settings.MOST_NETWORK_PLACES:
@@ -278,9 +274,8 @@ def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
 
 def answer_table(filled: FilledGrid) -> Table:
     """Convert a table to the form in which services return it."""
-    names = kinds(filled)
     cells = []
-    for slot, lines, kind in zip(filled.grid.slots, filled.texts, names, strict=True):
+    for slot, lines, kind in zip(filled.grid.slots, filled.texts, kinds(filled), strict=True):
         box = around(line.box for line in lines) if lines else slot.box
         cells.append(
             Cell(
