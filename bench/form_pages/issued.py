@@ -46,7 +46,7 @@ class Issuer:
         Args:
             sheet: page that is drawn; it gets the template.
             form_type: name of the template.
-            dates: indices of the notations in `DATES` that such documents have; any without.
+            dates: indices of the notations in `DATES` that such documents use; by default, all.
         """
         self._sheet, self.random = sheet, sheet.random
         sheet.issued = standard_template(form_type)

@@ -116,7 +116,7 @@ def wage_slip(sheet: Sheet, arrangement: str, numbered: bool) -> None:
 
 
 def _codes(entries: Sequence[Entry], codes: Mapping[str, str]) -> list[str]:
-    """Return the code of each box, or nothing."""
+    """Return the code of each box; an empty text for boxes without a code."""
     return [codes.get(each.entity, "") for each in entries]
 
 

@@ -235,8 +235,9 @@ def _read_lines(
 def _has_confidence(words: list[str]) -> bool:
     """Return whether a line has a box, a confidence and possibly a track number.
 
-    Any other line may be a polygon, whose points are pairs of numbers. A line of six numbers is a
-    polygon of three points, unless the sixth is a whole number: then it is a track number.
+    Other lines may be polygons, whose points are pairs of numbers. Six numbers are a polygon of
+    three points, unless the last is a whole number: then they are a box, its confidence and a
+    track number.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True

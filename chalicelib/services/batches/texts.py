@@ -46,7 +46,7 @@ class TextWork:
         check_sent(content, encoding)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return True, because every sent file of texts is split into parts within the request."""
+        """Return True: text files of any allowed size are split before the call is answered."""
         del kind, content
         return True
 

@@ -100,7 +100,7 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Store acceptance times for each queue that has more than EXACT_PLACES trainings.
+        """Store when trainings were accepted, for each queue with more than EXACT_PLACES trainings.
 
         There is one queue of paid plans and one of free plans.
 

@@ -63,7 +63,7 @@ def fit_names(
 
     Args:
         training_set: vectors and labels; there may be no examples, but there are label vectors.
-        unlabelled: vectors of texts without labels by encoder, float32, shape (texts, dims).
+        unlabelled: for each encoder, the vectors of unlabelled texts, float32, (texts, dims).
         options: options of the training.
         on_epoch: called once, with the metrics.
     """

@@ -1,7 +1,7 @@
 """Computes one vector per view: the mean of the backbone's outputs for the view and its middle.
 
-Most images show their object in the middle. A second vector of only the middle helps to separate
-labels whose images are similar as a whole.
+The backbone runs twice: on the whole view, and on its middle. Most images show their object in the
+middle, so this helps to separate labels whose images are similar as a whole.
 """
 
 from __future__ import annotations
