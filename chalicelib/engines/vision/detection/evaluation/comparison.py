@@ -13,7 +13,7 @@ from chalicelib.engines.vision.detection.evaluation.average_precision import (
     precision_recall,
 )
 
-# Least gain in mean AP that counts as likely.
+# Least gain in mean AP that counts as likely without being significant.
 LIKELY_GAIN = 0.01
 # Least gain that is worth a hundred times the training time.
 _LARGE_GAIN = 0.02
@@ -37,9 +37,10 @@ class Compared:
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is at least 0.01. A method that is twice as slow needs this."""
+        """Return whether a gain justifies twice the time: it is significant or at least 0.01."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
-        return self.gain is not None and self.gain.value >= LIKELY_GAIN
+        is_enough = self.gain is not None and self.gain.value >= LIKELY_GAIN
+        return is_enough or self.is_certain
 
     @property
     def is_large(self) -> bool:

@@ -14,13 +14,14 @@ from chalicelib.engines.vision.detection.evaluation.comparison import Compared, 
         (Interval(0.02, 0.001, 0.05), True, True),
         (Interval(0.02, 0.0, 0.05), False, True),
         (Interval(0.01, -0.01, 0.05), False, True),
-        (Interval(0.009, 0.001, 0.02), True, False),
+        (Interval(0.009, 0.001, 0.02), True, True),
+        (Interval(0.009, 0.0, 0.02), False, False),
         (Interval(-0.02, -0.05, -0.01), False, False),
         (None, False, False),
     ],
 )
 def test_a_gain_is_certain_or_likely(gain: Interval | None, is_certain: bool, is_likely: bool):
-    """A gain is certain if its interval is above 0, likely above a value, else neither."""
+    """A gain is certain if its interval is above 0, and likely if it is certain or large enough."""
     found = Compared(0.5, 0.52, gain)
 
     assert (found.is_certain, found.is_likely) == (is_certain, is_likely)
