@@ -221,15 +221,15 @@ def _cases(
 
 
 def _bare(text: str) -> str:
-    """Remove white space and currency signs, which stand before amounts or in their boxes."""
+    """Remove white space, and currency signs printed before an amount or in its box."""
     return "".join(text.replace("$", "").split())
 
 
 def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
     """Return bias and weights of a logistic regression with ridge penalty, by Newton's method.
 
-    Inputs whose weight has the wrong sign are left out: such a weight results from the choice of
-    layouts, and would make a worse page seem more certain. Source: Hastie, Tibshirani, Friedman
+    Inputs whose weight has the wrong sign are left out. Such a sign comes from the choice of
+    layouts, and would raise the probability of worse pages. Source: Hastie, Tibshirani, Friedman
     2009, section 4.4.1.
     """
     rows = np.array([case.evidence.inputs for case in cases])

@@ -3,7 +3,7 @@
 Run with `python -m bench.fit_tables [--write]`, about 10 minutes. The weights are fitted only on
 generated pages with a table or without any (bench/table_pages.py): text layers, and images that the
 engine reads. The command prints how often the most probable structure is correct if its family is
-left out of the fit; a table for which none is proposed counts as 0. `--write` replaces
+left out of the fit; a table without any proposed structure counts as 0. `--write` replaces
 chalicelib/assets/ocr/tables.json. The same sources give the same weights. The card records a digest
 of structures that are proposed, so that a test fails if the weights are outdated.
 """
@@ -223,7 +223,7 @@ def chosen(scored: Sequence[tuple[Case, float]]) -> list[tuple[Case, float, floa
 
 
 def left_out_figures(cases: Sequence[Case]) -> dict[str, float]:
-    """Return how good the most probable structures are if the fit leaves their families out."""
+    """Return how good the most probable structures are, each scored by a fit without its family."""
     taken = chosen(left_out(cases))
     tables = [each for each in taken if each[0].family in FAMILIES]
     plain = [probability for case, probability, _ in taken if case.family not in FAMILIES]

@@ -1,7 +1,7 @@
 """Measures the default training on commands of fixed patterns with random names.
 
-Networks know the words of the names, but not their roles. So the encoder `words`, which hashes
-words and letters, is better here.
+The networks know the words that names consist of, but not which part of a command is a name. The
+encoder `words`, which hashes words and letters, is better here.
 """
 
 from __future__ import annotations

@@ -166,7 +166,8 @@ def accuracy(model: TrainedText, test: Embedded) -> Score:
 def calibration_error(model: TrainedText, test: Embedded) -> Score:
     """Return the expected calibration error over 15 bins with equal numbers of texts.
 
-    The interval is too high: resampling adds noise to each bin, and noise counts as error.
+    The interval overestimates the error: resampling adds noise to each bin, and noise counts as
+    error.
     """
     shares, truth = answers(model, test)
 

@@ -87,7 +87,7 @@ def _intents(
     bar: Bar,
     rate: float | None,
 ) -> None:
-    """Report accuracy on one set, also of plain logistic regression, and rejected texts."""
+    """Report the accuracy on one set, that of plain logistic regression, and rejected texts."""
     chosen = chosen_profile(embedder, files[0], "en_US")
     say(f"{what}: {chosen.name}. {chosen.reason}")
     model, _ = train(embedder, files[0], chosen.encoders, rate)

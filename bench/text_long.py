@@ -1,4 +1,4 @@
-"""Measures long texts: articles, texts after unrelated words, and the time for 300 words.
+"""Measures long texts: articles, sentences that follow unrelated words, and the time for 300 words.
 
 The folder `long` has the articles and a README about them. Nothing that ships is fitted on them.
 """
@@ -40,7 +40,7 @@ class _Rows:
 
 
 def bench_long(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Report accuracy on both sets, also of TF-IDF with a linear SVM, and the cost of 300 words."""
+    """Report accuracy on both sets, that of TF-IDF with an SVM, and the time for 300 words."""
     del profiles
     train, test = (_articles(embedder, part) for part in ("train", "test"))
     svm = right(peers.tfidf_svm(*train, test[0]), test[1])

@@ -1,7 +1,7 @@
-"""Measures an accurate training whose vectors one or two workers of the queue `embed` compute.
+"""Measures an accurate training whose vectors one worker or two workers of `embed` compute.
 
-A part of bench/text_scale.py. Run alone, `python -m bench.text_parts` is such a worker on the stack
-that the environment names.
+A part of bench/text_scale.py. Run alone, `python -m bench.text_parts` starts such a worker for the
+stack that is named in the environment variables.
 """
 
 from __future__ import annotations

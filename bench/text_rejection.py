@@ -1,4 +1,4 @@
-"""Measures which texts are rejected by English models that may answer `[]`.
+"""Measures which texts English models reject, that is, answer with `[]`.
 
 The models: a first upload, few examples of many labels, and labels left out of training. CLINC150
 is measured in bench/text_intents.py. Seeds below decide which labels are left out.
@@ -129,7 +129,7 @@ def _trained(embedder: Embedder, name: str, rows: Rows, encoders: Sequence[str])
 
 
 def _sample_rows() -> Rows:
-    """Read the shipped sample. Each label has 15 texts, so every fifth row gives equal folds."""
+    """Read the shipped sample. Each label has 15 texts, so five folds have equal numbers."""
     with SAMPLE.open(encoding="utf-8", newline="") as stream:
         return [(text, label) for text, label in csv.reader(stream)]
 

@@ -94,7 +94,7 @@ def _medians(
 
 
 def _of_length(texts: Sequence[str], words: int) -> list[str]:
-    """Make texts with this number of words from others, as infra/costs.py assumes."""
+    """Join texts and cut them into texts of `words` words each."""
     found = " ".join(texts).split()
     return [" ".join(found[at : at + words]) for at in range(0, len(found) - words, words)]
 

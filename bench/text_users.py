@@ -68,7 +68,7 @@ def _bot(report: Report, embedder: Embedder) -> None:
 
 
 def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> None:
-    """Adjust the model to random texts of users, and report means over draws for the others."""
+    """Adjust the model to random texts of users; report mean results on the remaining texts."""
     places = {label: place for place, label in enumerate(model.labels)}
     truth = np.array([places.get(label, len(places)) for label in test.labels])
     errors, lost, found = [], [], []

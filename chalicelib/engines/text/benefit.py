@@ -106,7 +106,7 @@ def measure_benefit(
         before: names of the current encoders.
         after: names of the other encoders.
         worth: relative decrease of the log-loss that justifies the other encoders.
-        needs_proof: whether a tenth fewer wrong answers are also required, see `Benefit`.
+        needs_proof: whether wrong answers must also fall by a tenth, see `Benefit`.
 
     Raises:
         TrainingFailed: these texts cannot be trained on.

@@ -33,7 +33,7 @@ _ONE_HOLD_OUT_WORK = 4e9
 
 @dataclass(frozen=True, slots=True)
 class FitPlan:
-    """Everything that is decided before a head is fitted: split, folds and features."""
+    """The split, the folds and the features, which are decided before a head is fitted."""
 
     layout: Layout
     """Features of the examples, sorted for the training."""

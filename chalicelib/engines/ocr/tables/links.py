@@ -181,8 +181,8 @@ def _extents(part: PagePart) -> dict[int, _Span]:
 def _has_own_header(known: Table, table: Table) -> bool:
     """Return whether `table`, a possible continuation of `known`, begins with its own header.
 
-    That is a first row with words in columns that contain numbers in `known`. If `known` has no
-    such columns, `table` must have been recognised with a header row.
+    Its first row must have words in columns that contain numbers in `known`. If `known` has no such
+    columns, the first row of `table` must have been recognised as a header.
     """
     body: dict[int, list[bool]] = {}
     for cell in known.cells:

@@ -155,7 +155,7 @@ def _places(line: TextLine) -> tuple[float, ...]:
 
 
 def _break(text: str, places: Sequence[float], middle: float) -> int:
-    """Return the index of the character before which to split, at a space near `middle` if any."""
+    """Return the index of the character before which to split, if possible at a space."""
     slack = 1.5 / max(1, len(text))
     near = [
         number

@@ -127,7 +127,7 @@ def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
 
 
 def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split row i into `depths[i]` rows; each line goes to number `numbers[id(line)]` of them."""
+    """Split row i into `depths[i]` rows; `numbers` has the place of each line among them, by id."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in filled.cells():

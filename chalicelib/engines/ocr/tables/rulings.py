@@ -106,7 +106,7 @@ def _find_direction(
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
     """Return whether an edge is completely inside one or two lines of text, as strokes are.
 
-    Strokes of letters that are below each other in narrow rows make one edge.
+    If rows are narrow, strokes of letters can join with those of the row below to one edge.
     """
     crossed = text[
         (edge.position > text[:, 1])

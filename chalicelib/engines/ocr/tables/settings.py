@@ -115,7 +115,7 @@ SPECK_EMS = 0.12
 TALL_INK_EMS = 1.5
 # Margin around the ink when it is read.
 INK_MARGIN_EMS = 0.35
-# A cell is found only by pieces in its first rows: this many times the usual height of a cell.
+# The search for a piece's cell compares only this many times the usual height of a cell.
 TALLEST_PLACES = 400
 
 # Tables that continue on the next page.

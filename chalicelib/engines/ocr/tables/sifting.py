@@ -48,7 +48,7 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 def _has_values(filled: FilledGrid) -> bool:
     """Return whether the text has columns of values, as short tables do.
 
-    Most columns after the first contain numbers, or the text has a header and one such column.
+    Most columns after the first contain numbers; or, with a header, one that begins with words.
     This excludes addresses next to each other, and a number or date next to an address.
     """
     columns = [_column_texts(filled, column) for column in range(1, filled.grid.column_count)]
@@ -190,10 +190,10 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def crammed(filled: FilledGrid) -> int:
-    """Return how many pieces too many are in table rows that should each be several rows.
+    """Estimate how many pieces would move to new rows if crammed table rows were split.
 
-    Such a row has two or more cells with text. Each of them has several lines, and fewer than half
-    of the cells are wrapped text.
+    A row is crammed if it has two or more cells with text, each of these cells has several lines,
+    and fewer than half of them are wrapped text.
     """
     ends: dict[int, float] = {}
     by_row: dict[int, list[tuple[Slot, list[list[TextLine]]]]] = {}

@@ -117,7 +117,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Choose the profile of a training from label names, which has too few texts to compare."""
+    """Choose the profile of a training that uses label names; it has too few texts to compare."""
     fast, best = ladder.steps[0], ladder.steps[-1]
     if not _gains_untested(fast):
         return replace(fast, reason="Few examples do not show which encoders are best.")

@@ -35,7 +35,7 @@ class VectorTable:
         return len(self._rows)
 
     def fill(self, digests: Sequence[bytes], vectors: Array) -> None:
-        """Store the vectors of a shard; those of texts that were not requested are ignored."""
+        """Store the vectors of a shard; ignore vectors of texts that were not requested."""
         found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
         if found:
             places, sources = np.array(found).T
@@ -44,7 +44,7 @@ class VectorTable:
             self.filled = int(self._is_filled.sum())
 
     def missing(self, count: int) -> list[str]:
-        """Return up to `count` texts without a vector, those at the end of the list first."""
+        """Return the last `count` texts without a vector, in list order."""
         # From the end, because the ingest computes the same texts from the beginning.
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]

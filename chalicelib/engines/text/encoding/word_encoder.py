@@ -1,7 +1,7 @@
 """Encodes the spelling of texts: words, pairs of words, and parts of words, by their hashes.
 
-This encoder has no files and knows no meanings. Where texts follow fixed patterns with changing
-names in them, as commands do, it distinguishes labels better than networks do.
+This encoder has no files and knows no meanings. If texts follow fixed patterns in which only names
+change, such as commands, it distinguishes labels better than networks do.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class WordEncoder(OnnxEncoder):
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words of a text with their accents, and each other character except spaces."""
+    """Yield each word with its accents, and each other character except white space."""
     for is_word, run in groupby(text, _is_of_word):
         if is_word:
             yield "".join(run)

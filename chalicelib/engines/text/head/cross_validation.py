@@ -1,9 +1,9 @@
 """Chooses the penalty, the weight of the nearest texts and the temperature by cross-validation.
 
-The examples are divided twice: into a training part and a held-out part for the metrics, and into
-folds. Settings that affect the metrics are chosen by predictions of the training part only. But
-each fold is predicted by a head trained on all other folds, with examples of both parts. So every
-example gets an out-of-fold prediction, and the data report finds more label errors.
+The examples are divided in two ways: into a training part and a held-out part for the metrics, and
+into folds. Settings that affect the metrics are chosen by the predictions for the training part
+only. The head that predicts a fold is trained on all other folds, with examples of both parts. So
+every example gets an out-of-fold prediction, and the data report finds more label errors.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class DomainScale:
 
 
 def answer_support(alone: Floats, logits: Floats, temperature: float) -> Doubles:
-    """Return the support of each answer, to which `fit_scale` fits a scale, float64, (texts,).
+    """Return the support of each answer, float64, (texts,); `fit_scale` takes it.
 
     Args:
         alone: logits of the head, float, shape (texts, labels).

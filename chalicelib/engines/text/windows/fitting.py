@@ -152,7 +152,11 @@ class _Sample:
 
 
 class _Objective:
-    """The penalised log-loss; a window counts partly for its text's label, partly as background."""
+    """The penalised log-loss.
+
+    Each window counts with its weight for the label of its text, and with 1 minus this weight for
+    background.
+    """
 
     def __init__(
         self, features: Floats, labels: Ints, weights: Doubles, shape: tuple[int, ...]
