@@ -49,7 +49,7 @@ PENALTY, ROUNDS = 3.0, 40
 method."""
 SIGNS = {
     "joinedColumns": -1, "joinedRows": -1, "rhythm": -1, "cutByRules": -1, "wordy": -1,
-    "leftOut": -1, "agreement": 1,
+    "leftOut": -1, "agreement": 1, "looseSigns": -1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
 WATCHED = EVERY[::2]
@@ -130,9 +130,10 @@ def proposed_structures(reader: Reader, page: ReadPage) -> list[Structure]:
 
 
 def structures_digest() -> str:
-    """Return one sha256 of the settings of the fit, and of the inputs of some structures.
+    """Return one sha256 of settings of the fit, and of the inputs of structures of text layers.
 
-    It changes if the code that proposes or describes structures does; then a new fit is needed.
+    If it changes, the code proposes or describes other structures, and a new fit is needed. Changes
+    that concern only images or the network do not change it.
     """
     digest = hashlib.sha256(json.dumps([INPUTS, SIGNS, PENALTY, RIGHT, RIGHT_CELLS]).encode())
     # Pages with a text layer need no engine, and the network's structures depend on its files.

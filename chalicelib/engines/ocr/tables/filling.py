@@ -1,18 +1,19 @@
-"""Assigns text to the cells of a table, orders it, and joins wrapped rows."""
+"""Assigns text to the cells of a table, orders it, and joins rows or columns."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.tables import settings
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid, in_order, text_of
+from chalicelib.engines.ocr.tables.heading import SIGNS, is_numeric
 from chalicelib.engines.ocr.tables.rows import group_rows
 
 if TYPE_CHECKING:
@@ -111,25 +112,6 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
     return tuple(piece for row in group_rows(lines) for piece in row)
 
 
-def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
-    """Join each row to the row above if all its text continues cells of the row above.
-
-    `predicted` is the table of the network; `aligned` has the same pieces, arranged by alignment.
-    """
-    cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
-    rows = predicted.row_lines()
-    numbers = [0]
-    for above, below in pairwise(rows):
-        known = {cells[id(line)] for line in above}
-        continues = bool(below) and all(cells[id(line)] in known for line in below)
-        numbers.append(numbers[-1] + (0 if continues else 1))
-        if continues:
-            below.extend(above)
-    if numbers[-1] == len(numbers) - 1:
-        return predicted
-    return joined(predicted, numbers)
-
-
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     """Renumber the rows of a table, and merge the cells that then have the same rows and columns.
 
@@ -158,3 +140,38 @@ def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     ordered = sorted(merged.values(), key=lambda place: (place[0].row, place[0].column))
     grid = replace(predicted.grid, slots=tuple(slot for slot, _ in ordered))
     return FilledGrid(grid, tuple(lines for _, lines in ordered))
+
+
+def join_signs(filled: FilledGrid) -> FilledGrid:
+    """Join each column that has only currency signs, and no header, to the column of its amounts.
+
+    The amounts are on the right of their signs, unless the first such column has some on its left.
+    """
+    texts: dict[int, dict[int, str]] = {}
+    for slot, lines in filled.cells():
+        if lines and slot.column_span == 1:
+            texts.setdefault(slot.column, {})[slot.row] = text_of(lines)
+    signs = sorted(column for column, rows in texts.items() if SIGNS.issuperset(rows.values()))
+
+    def has_amounts(column: int, step: int) -> bool:
+        amounts = texts.get(column + step, {})
+        rows = [amounts.get(row, "") for row in texts[column]]
+        return all(is_numeric(text) and any(map(str.isdecimal, text)) for text in rows)
+
+    step = -1 if signs and has_amounts(signs[0], -1) else 1
+    if not signs or not all(has_amounts(column, step) for column in signs):
+        return filled
+    glued = {max(column, column + step) for column in signs}
+    columns = range(filled.grid.column_count)
+    numbers = list(accumulate(int(column > 0 and column not in glued) for column in columns))
+    return _transposed(joined(_transposed(filled), numbers))
+
+
+def _transposed(filled: FilledGrid) -> FilledGrid:
+    """Exchange rows and columns."""
+    cells = {
+        Slot(slot.column, slot.row, slot.box, slot.column_span, slot.row_span, slot.is_head): lines
+        for slot, lines in filled.cells()
+    }
+    ordered = in_order(cells)
+    return FilledGrid(replace(filled.grid, slots=ordered), tuple(cells[slot] for slot in ordered))

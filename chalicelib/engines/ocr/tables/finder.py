@@ -19,7 +19,7 @@ from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_level
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.blanks import read_blanks
-from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
+from chalicelib.engines.ocr.tables.filling import fill_by_rows
 from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of
 from chalicelib.engines.ocr.tables.heading import kinds
 from chalicelib.engines.ocr.tables.lattice import find_lattices
@@ -32,7 +32,6 @@ from chalicelib.engines.ocr.tables.rulings import (
     darkest_channel,
     erase,
     find_rulings,
-    row_separators,
 )
 from chalicelib.engines.ocr.tables.scoring import (
     LATTICE,
@@ -42,7 +41,6 @@ from chalicelib.engines.ocr.tables.scoring import (
     likelihood,
     text_left_out,
 )
-from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
 from chalicelib.engines.ocr.turning import needed_turns, turned_lines, turned_pixels, turned_rects
 
@@ -265,11 +263,7 @@ def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
     crop = sheet.pixels[top : int(box.max_y) + 5, left : int(box.max_x) + 5]
     grid = sheet.structure.grid(np.ascontiguousarray(crop), (left, top))
     filled = fill_by_rows(grid, pieces)
-    if not filled.grid.slots:
-        return []
-    separators = row_separators(best.rulings.horizontal, box)
-    wrapped = join_wrapped(filled, fill(aligned_grid(pieces, separators), pieces))
-    return [Structure(each, NETWORK, best.rulings) for each in (wrapped, filled)]
+    return [Structure(filled, NETWORK, best.rulings)] if filled.grid.slots else []
 
 
 def answer_table(filled: FilledGrid) -> Table:

@@ -8,6 +8,9 @@ from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEAD
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 
+# Currency signs that may be printed far from their amounts.
+SIGNS = frozenset("$€£¥")
+
 
 def is_wordy(text: str) -> bool:
     """Return whether a text is long enough to be a line of running text."""

@@ -10,18 +10,15 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.gaps import LineSplit, divide_exact, divide_inked, read_unclear
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables import settings
-from chalicelib.engines.ocr.tables.heading import is_numeric
-from chalicelib.engines.ocr.tables.rows import group_rows
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 _NARROW = frozenset(" .,:;'|!iljtfrI1()[]")
 _STROKES = "|¦"
-_SIGNS = frozenset("$€£¥")
 
 
 def text_height(lines: Iterable[TextLine]) -> float:
@@ -44,8 +41,9 @@ def cut_page(
     """
     lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
     if page.is_exact or page.pixels is None:
-        exact = [piece for line in lines for piece in divide_exact(line, settings.CELL_GAP_HEIGHTS)]
-        return join_signs(exact, rulings)
+        return tuple(
+            piece for line in lines for piece in divide_exact(line, settings.CELL_GAP_HEIGHTS)
+        )
     inks: list[Ink | None] = []
     for number, line in enumerate(lines):
         if number % settings.LINES_A_CHECK == 0:
@@ -55,24 +53,7 @@ def cut_page(
     usual = float(median(heights)) if heights else 0.0
     gap = _least_gap(lines, inks)
     divisions = [_divided(line, ink, usual, gap) for line, ink in zip(lines, inks, strict=True)]
-    return join_signs(read_unclear(page.pixels, divisions, engine, check), rulings)
-
-
-def join_signs(pieces: Iterable[TextLine], rulings: Sequence[Ruling]) -> tuple[TextLine, ...]:
-    """Join each currency sign to the amount on its right, unless a ruled line separates them."""
-    joined: list[TextLine] = []
-    for piece in (piece for row in group_rows(pieces) for piece in row):
-        sign, box = joined[-1] if joined else piece, piece.box
-        is_amount = is_numeric(piece.text) and piece.text not in _SIGNS
-        if is_amount and sign.text in _SIGNS and sign.box.max_x <= box.min_x:
-            text = f"{sign.text} {piece.text}"
-            amount = TextLine(text, piece.probability, around([sign.box, box]))
-            is_level = sign.box.min_y < box.center[1] < sign.box.max_y
-            if is_level and len(cut_at_rulings(amount, rulings)) == 1:
-                joined[-1] = amount
-                continue
-        joined.append(piece)
-    return tuple(joined)
+    return read_unclear(page.pixels, divisions, engine, check)
 
 
 def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 
 from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.tables import settings
-from chalicelib.engines.ocr.tables.filling import fill, joined
+from chalicelib.engines.ocr.tables.filling import fill, join_signs, joined
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, in_order
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
 from chalicelib.engines.ocr.tables.lattice import Lattice, lattice_grid
@@ -59,13 +59,14 @@ def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
 
 
 def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
-    """Yield each structure once, then a copy of it with joined header rows."""
+    """Yield each structure once, and copies of it with joined header rows and currency signs."""
     seen: list[FilledGrid] = []
     for each in filled:
-        for one in (each, join_head(each)):
-            if one not in seen:
-                seen.append(one)
-                yield one
+        for one in (each, join_signs(each)):
+            for other in (one, join_head(one)):
+                if other not in seen:
+                    seen.append(other)
+                    yield other
 
 
 def split_rows(filled: FilledGrid, least: int) -> FilledGrid:

@@ -20,8 +20,9 @@ import msgspec
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables import settings
+from chalicelib.engines.ocr.tables.filling import join_signs
 from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
-from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy, is_year
+from chalicelib.engines.ocr.tables.heading import SIGNS, is_numeric, is_wordy, is_year
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, row_separators
 from chalicelib.engines.ocr.tables.sifting import agreement, crammed
@@ -32,6 +33,7 @@ LATTICE, ALIGNMENT, NETWORK = "lattice", "alignment", "network"
 INPUTS = (
     "joinedColumns", "joinedRows", "wrapped", "rhythm", "tight", "empty", "named", "numbers",
     "wordy", "cutByRules", "partlyRuled", "cells", "leftOut", "agreement", "isLattice", "isNetwork",
+    "looseSigns",
 )  # fmt: skip
 
 
@@ -59,6 +61,7 @@ class Structure:
         """Values of the regression's inputs, in the order of `INPUTS`."""
         filled = self.filled
         pieces = max(1, sum(map(len, filled.texts)))
+        texts = [[line for line in lines if line.text not in SIGNS] for lines in filled.texts]
         inside = _rules_inside(self.rulings, filled.grid.box)
         rules = row_separators(inside.horizontal, filled.grid.box)
         rows = _rows_of_text(filled, rules)
@@ -67,7 +70,7 @@ class Structure:
         between = [gap.white for gap in rows if not gap.is_same_row and not gap.is_ruled]
         usual = median([gap.white for gap in rows if not gap.is_same_row] or [1.0])
         return (
-            sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines)) / pieces,
+            sum(len(row) - 1 for lines in texts for row in group_rows(lines)) / pieces,
             crammed(filled) / pieces,
             _wrapped_share(filled),
             _rhythm(within, between),
@@ -83,6 +86,7 @@ class Structure:
             fmean([agreement(filled, rival) for rival in self.rivals] or [0.9]),
             float(self.source == LATTICE),
             float(self.source == NETWORK) * filled.grid.probability,
+            float(join_signs(filled) != filled),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows
+from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, joined
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid, text_of
 
 
@@ -52,3 +52,12 @@ def test_a_row_of_text_stays_together() -> None:
     wide = [*pieces, piece("2x", 45, 60), piece("1x", 45, 30)]
     together = ["00", "01", "10 1x", "11", "20 2x", "21"]
     assert texts(fill_by_rows(guessed, wide)) == together != texts(fill(guessed, wide))
+
+
+def test_nothing_is_joined_where_cells_would_overlap() -> None:
+    """Rows are not joined if spanning cells would overlap."""
+    box = Rect(0, 0, 10, 10)
+    slots = (Slot(0, 0, box, 1, 2), Slot(1, 0, box), Slot(1, 1, box))
+    known = FilledGrid(TableGrid(box, slots), ((piece("a", 0, 0),), (piece("b", 0, 20),), ()))
+
+    assert joined(known, [0, 0]) is known

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.pieces import (
-    cut,
-    cut_at_rulings,
-    cut_page,
-    join_signs,
-    text_height,
-)
+from chalicelib.engines.ocr.tables.pieces import cut, cut_at_rulings, cut_page, text_height
 from chalicelib.engines.ocr.tables.rulings import Ruling
 from tests.engines.ocr.tables.drawn import Reader, Sheet
 
@@ -93,21 +87,3 @@ def test_text_height_of_nothing() -> None:
     """A page without lines gets a default text height."""
     assert text_height([]) == 20
     assert text_height([line("a")]) == 20
-
-
-@pytest.mark.parametrize(
-    ("rules", "texts"),
-    [
-        ([], ["Nets", "$ 1,204.50", "Boats", "$", "€"]),
-        ([Ruling(150, -50, 100, 2)], ["Nets", "$", "1,204.50", "Boats", "$", "€"]),
-    ],
-)
-def test_a_currency_sign_belongs_to_the_amount_on_its_right(
-    rules: list[Ruling], texts: list[str]
-) -> None:
-    """A sign far left of an amount is in the amount's cell, unless a rule separates them."""
-    words = ("Nets", 0, 0), ("$", 100, 0), ("1,204.50", 200, 0)
-    heads = ("Boats", 0, 30), ("$", 100, 30), ("€", 200, 30)
-    pieces = [TextLine(text, 1.0, Rect(x, y, x + 30, y + 20)) for text, x, y in (*words, *heads)]
-
-    assert [piece.text for piece in join_signs(pieces, rules)] == texts
