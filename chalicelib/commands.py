@@ -1,4 +1,4 @@
-"""Returns the commands that messages tell users to run, for an installed package or a clone."""
+"""Returns the shell commands that messages name, for an installed package or for a clone."""
 
 from __future__ import annotations
 

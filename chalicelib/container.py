@@ -115,9 +115,10 @@ class Container(TrainingContainer):
         self.load((*parts.FAST_ENCODERS, *parts.BACKBONES, *parts.READERS))
 
     def load(self, names: Sequence[str]) -> None:
-        """Load parts of engines in order; skip missing parts that the catalogue does not list.
+        """Load parts of engines in the given order.
 
-        Missing parts are downloaded in parallel, while the modules that use them are imported.
+        Parts that are in the catalogue but not on the disk are downloaded in parallel, while the
+        modules that use them are imported. Parts that are in neither place are skipped.
 
         Raises:
             StorageUnavailable: a download failed.

@@ -100,7 +100,7 @@ class TooLarge(ServiceError):
 
 
 class UnsupportedType(ServiceError):
-    """The bytes or the content type are of no supported kind."""
+    """The type of the file or of the body is not supported."""
 
     status = 415
     code = "unsupported_type"
@@ -135,7 +135,7 @@ class InvalidGrant(Unauthorized):
 
 
 class NotFound(ServiceError):
-    """The id is unknown or belongs to another account. Both get the same answer."""
+    """The id is unknown or belongs to another account; the answer is the same in both cases."""
 
     status = 404
     code = "not_found"
@@ -149,7 +149,7 @@ class RouteNotFound(NotFound):
 
 
 class EntitiesNotOffered(NotFound):
-    """Named entity recognition, a beta feature of the service that Presage replaces, is missing."""
+    """The call is for named entity recognition, which Presage does not offer."""
 
     code = "not_offered"
     text = (
@@ -409,7 +409,7 @@ class PredictionQuotaExceeded(QuotaExceeded):
 
 
 class ExampleQuotaExceeded(QuotaExceeded):
-    """The account has made the maximum number of calls that return examples this month."""
+    """The account has used up its monthly number of calls that return examples."""
 
     code = "example_quota_exceeded"
 

@@ -76,7 +76,7 @@ _LOGGER.addHandler(STREAM)
 
 
 def configure(level: str, stream: str = "") -> None:
-    """Set the log level and stream. Without a stream, only warnings are written, to stderr."""
+    """Set the log level and stream. If `stream` is empty, only warnings are written, to stderr."""
     _LOGGER.setLevel(level)
     STREAM.stream_name = stream or STDERR
     STREAM.setLevel(logging.NOTSET if stream else logging.WARNING)

@@ -1,7 +1,7 @@
 """Writes metrics to log lines for CloudWatch, and passes them to a recorder if the host sets one.
 
 Every metric is declared here, with its names, unit and dimensions. A dimension has few values, so
-accounts, models and paths are never dimensions. In CloudWatch the number of calls or jobs is the
+accounts, models and paths are never dimensions. To count calls or jobs in CloudWatch, use the
 sample count of their duration metric. Log lines use the embedded metric format, see
 infra/template/dashboard.py and docs/runbook.md. The recorder of the local stack offers the metrics
 to Prometheus, see infra/local/telemetry.

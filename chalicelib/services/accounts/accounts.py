@@ -50,7 +50,7 @@ class AccountService:
     """Creates, lists, changes and closes accounts.
 
     Methods raise InvalidParameter if a value is out of range, and NotFound if no account has the
-    address or, except in `close`, the account is closed.
+    address. For a closed account, all methods except `close` raise NotFound, too.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Return `present`, or another source if that offers the plan and `present` does not."""
+    """Return the source `present` if it offers the plan, otherwise a source that does."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 

@@ -68,9 +68,9 @@ class Granted:
 class TokenService:
     """Issues tokens for assertions and refresh tokens, and finds the account of a token.
 
-    A token names the account key for which it was issued, and the refresh token if there was one. A
-    token is invalid as soon as the account, the key or the refresh token is invalid. Nothing is
-    cached, so this takes effect at once.
+    An access token contains the id of an account key, and the id of the refresh token if it was
+    issued for one. It is invalid as soon as the account, the key or the refresh token is invalid.
+    Nothing is cached, so a revocation takes effect at once.
     """
 
     def __init__(

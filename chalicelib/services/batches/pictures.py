@@ -130,7 +130,7 @@ class PictureWork:
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether an archive has few enough files to split it within the request."""
+        """Return whether an archive has so few files that the request itself can split it."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:
@@ -150,7 +150,7 @@ class PictureWork:
             raise _no_archive(problem) from problem
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Yield one line per uploaded image of a dataset, with the id of its first example.
+        """Yield one line per uploaded image of a dataset, with the id of the image's first example.
 
         Raises:
             InvalidUpload: the dataset has too many images.
@@ -185,7 +185,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that predicts the labels or boxes of an image, or its `Judgement`."""
+        """Return a function that predicts labels or boxes, or judges an image for a ranking."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # A model that is refused here fails the whole part. In `answer`, the error would be that of

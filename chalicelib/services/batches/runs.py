@@ -245,7 +245,7 @@ class BatchRunService:
             raise
 
     def _reserve(self, owned: Batch) -> None:
-        """Reserve predictions for a batch's lines; store for how many lines this succeeded."""
+        """Reserve predictions for a batch's lines, and store the number of reserved predictions."""
         account = self._stores.accounts.get(owned.account_id)
         if account is None:
             raise LeaseLost
@@ -260,7 +260,7 @@ class BatchRunService:
             raise
 
     def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> list[int]:
-        """Store the input in parts; return, for each part, the number of lines up to its end."""
+        """Store the input in parts; return the cumulative number of lines after each part."""
         ends: list[int] = []
         with tempfile.TemporaryFile() as file:
             read = self._lines(batch, file, check, table)
@@ -408,10 +408,10 @@ class BatchRunService:
             self._continue_chain(found, number, delivery)
 
     def _continue_chain(self, batch: Batch, number: int, delivery: int) -> None:
-        """Send the message of a later part if the worker that answered this part may have died.
+        """Repeat the step that follows an answered part, if that step may be missing.
 
-        That worker sends the message itself, so the first delivery for an answered part
-        sends nothing. A later delivery means that the worker may have died before sending.
+        The worker that answers a part also sends the message of a later part, or ends the batch. If
+        the queue delivers the part again, that worker may have died before this step.
         """
         if delivery > 1:
             if batch.is_answered:

@@ -209,7 +209,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
-    """Yield the places to search for each suspect: under its label, one place for each source."""
+    """Yield the sequences to search for each suspect: those of its label, one per source."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)

@@ -291,5 +291,5 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return False if the suspect lacks a label, which only an upload can add; otherwise True."""
+    """Return whether a correction can apply the suggestion; it cannot add a missing label."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

@@ -44,8 +44,8 @@ class ThumbnailService:
         Args:
             dataset_id: id of the dataset.
             digest: digest of the image's file, 32 hex digits.
-            picture: the image. No thumbnail is made if it was decoded at a smaller size than a
-                thumbnail needs.
+            picture: the image. If it was decoded at a smaller size than a thumbnail needs, no
+                thumbnail is made.
 
         Returns:
             Size of the image; None if the thumbnail could not be stored.

@@ -136,7 +136,7 @@ class BundleService:
         }
 
     def _described(self, model: Model, head: bytes) -> tuple[dict[str, Any], dict[str, Path]]:
-        """Return the manifest, and each network's folder by the network's name in the archive."""
+        """Return the manifest, and the folders of the networks by their names in the archive."""
         from chalicelib.engines.artifact import read_parts
 
         parts = read_parts(head)
@@ -236,7 +236,7 @@ def _network(facts: Any) -> dict[str, Any]:
 
 
 def _rejection(header: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return how the model rejects out-of-scope texts, for the manifest; None if it does not."""
+    """Return the rule by which the model rejects out-of-scope texts; None without rejection."""
     if "rejector" in header:
         return {"by": "signals", **header["rejector"]}
     threshold = header.get("threshold")

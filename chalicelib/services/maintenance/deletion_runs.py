@@ -89,13 +89,13 @@ class DeletionRunService:
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
     def _emit(self, deletion: Deletion) -> None:
-        """Emit the event that a deletion has ended. Presigned URLs of images may still be valid."""
+        """Emit the event that a deletion has ended, even if presigned URLs are still valid."""
         data = {"id": deletion.deletion_id, "type": deletion.kind}
         data["deletedObjectId"] = deletion.object_id
         self._stores.events.emit(deletion.account_id, "deletion.done", **data)
 
     def _is_known(self, deletion: Deletion) -> bool:
-        """Return whether the caller knows the object; False if the call that created it died."""
+        """Return whether the account could see the object, so that it must get the event."""
         account_id, object_id = deletion.account_id, deletion.object_id
         if deletion.kind == MODEL:
             return not self._stores.models.is_unfinished(account_id, object_id)

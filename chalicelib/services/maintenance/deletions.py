@@ -26,7 +26,7 @@ from chalicelib.stores.models.models import ModelStore
 
 
 class DeletionService:
-    """Starts the deletion of datasets and models. No later call returns the deleted objects."""
+    """Starts the deletion of datasets and models, and hides them from all calls at once."""
 
     def __init__(
         self,

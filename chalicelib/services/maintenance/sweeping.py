@@ -73,7 +73,9 @@ class SweepService:
         self._announce_deliveries = announce_deliveries
 
     def run(self) -> int:
-        """Resend stale jobs, delete closed accounts, and end deletions whose URLs have expired.
+        """Resend the jobs of abandoned work, delete closed accounts, and end deletions.
+
+        A deletion ends once the presigned URLs of its images have expired.
 
         Returns:
             The number of jobs sent plus the number of objects deleted or ended.

@@ -89,7 +89,7 @@ class TraceService:
         return any(one.at < long_ago for one in self._ready(dataset, chain))
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the oldest corrections of a chain: those whose replaced data no reader needs."""
+        """Return the corrections before the first one whose replaced data is still needed."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -143,7 +143,7 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Delete old texts' vectors, or old images; return False if the dataset is in use."""
+        """Delete the vectors of old texts, or old images; return False if the dataset is in use."""
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)
@@ -209,8 +209,8 @@ class TraceService:
     def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> bool:
         """Remove examples from cards, reports and curves; return False if a card is being copied.
 
-        `ids` are the ids of the examples, and `names` their texts or file names. A copy of a card
-        that an adjustment makes may keep the examples.
+        `ids` are the ids of the examples, and `names` their texts or file names. While an
+        adjustment copies a card, the copy may still contain the examples.
         """
 
         def change(document: Any) -> Any:

@@ -303,7 +303,7 @@ class TemplateService:
             )
 
     def _delete_upload(self, learning: TemplateLearning) -> None:
-        """Delete a presigned form's file. If this fails, a rule of the bucket deletes it."""
+        """Delete a file sent with a presigned form; on failure, a rule of the bucket deletes it."""
         uploaded = claimed_file(learning.account_id, learning.source)
         if uploaded is not None:
             with suppress(StorageUnavailable):

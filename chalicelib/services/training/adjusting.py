@@ -171,10 +171,9 @@ class AdjustmentService:
         return replace(wanted, source=replace(source, uploaded=uploaded))
 
     def _check_dataset(self, model: Model) -> None:
-        """Raise an error if an adjustment of the model would delay a running deletion.
+        """Raise Conflict if the model's dataset, or data removed from it, is being deleted.
 
-        The deletion can be of the model's dataset, or of examples removed from the dataset. It
-        waits while an adjustment runs, so new adjustments could delay it without end.
+        A deletion waits while an adjustment runs, so repeated adjustments could delay it forever.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:

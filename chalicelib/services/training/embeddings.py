@@ -137,7 +137,7 @@ class EmbeddingService:
     def _load_new(
         self, owner: int | str, encoder: str, wanted: VectorTable, known: set[str]
     ) -> None:
-        """Add vectors to a table, read from the stored objects whose keys are not in `known`."""
+        """Load stored objects whose keys are not in `known`, and add their vectors to a table."""
         from chalicelib.engines.text.encoding.embedding_shards import load_shard
 
         for key in self._artifacts.keys(self._prefix(owner, encoder)):

@@ -132,8 +132,8 @@ class FeatureService:
             pictures: images of one or more datasets.
             extractor: computes the features.
             copies: maximum number of augmented views, summed over all images.
-            is_default: whether uploads use the same extractor. If so, waiting parts of uploads
-                whose images are all in this training are deleted.
+            is_default: whether workers of uploads use this extractor. If they do, each of their
+                waiting parts is deleted if this training uses all of its images.
             check: called between stored objects (groups of rows) with the numbers of existing rows,
                 of all rows, and of rows that this call computed; may raise an error to stop.
             delegate: called with the missing rows if there are many; may raise an error to stop.

@@ -175,7 +175,7 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Predict an archive's sample inputs; return the largest difference from its answers.
+        """Predict an archive's sample inputs; return the largest difference from the given answers.
 
         A difference above a small tolerance raises an error.
         """

@@ -34,7 +34,7 @@ class PartMaker(Protocol):
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete the data that was stored for a dataset after its deletion."""
+        """Delete data that was stored after its dataset had been deleted."""
         ...
 
 

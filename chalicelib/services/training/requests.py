@@ -333,7 +333,7 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove an entry that protects a dataset; if that fails, the entry soon has no effect."""
+        """Remove a guard entry; an entry that cannot be removed ceases to count after a minute."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:

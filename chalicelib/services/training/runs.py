@@ -233,7 +233,10 @@ class TrainingRunService:
         return {"not_served_because": reason}
 
     def _unused(self, model: Model, removed: list[ModelVersion]) -> list[ModelVersion]:
-        """Undo the removal of versions in use; return the others; [] if the uses are unknown."""
+        """Restore removed versions that batches or exports use; return the unused versions.
+
+        If the storage does not answer, the result is empty, so that no files are deleted.
+        """
         try:
             return self._stores.version_use.put_back(model, removed)
         except StorageUnavailable:

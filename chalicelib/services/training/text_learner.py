@@ -270,7 +270,7 @@ class TextLearner:
     def _profile(
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
-        """Return the profile that the request or the installation names; otherwise choose it."""
+        """Return the profile that the request or the installation names, or choose a profile."""
         wish, default = model.request.param("profile"), self._embedder.default_profile
         asked = default if wish is None and default != ACCURATE else wish
         wanted = ProfileRequest(

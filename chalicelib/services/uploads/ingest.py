@@ -101,9 +101,9 @@ class Reader(Protocol):
     ) -> IngestPlan:
         """Check a file, and plan which examples it adds to the dataset.
 
-        `check` is called often, and may raise an error to stop. `begin` receives the object that
-        counts the examples, before the first example is read. So the receipt of a refused file has
-        the counts up to the error.
+        `check` is called often, and may raise an error to stop. `begin` is called once, before the
+        first example is read, with the object that counts the examples. So the caller has the
+        counts even if the file is refused.
 
         Raises:
             InvalidUpload: the file has no usable example, or exceeds a limit of the dataset.
@@ -367,7 +367,7 @@ class _Attempt:
         )
 
     def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
-        """Write the examples in chunks; write the texts or images that need vectors in parts.
+        """Write the examples in chunks, and the list of texts or images to embed in parts.
 
         Returns:
             The counts of all labels, to be committed.
@@ -459,7 +459,7 @@ class _Attempt:
         return fetched.size_bytes
 
     def _delete_copied(self, uploaded: UploadedFile) -> None:
-        """Delete a form's file that was copied. If this fails, a rule of the bucket deletes it."""
+        """Delete the original of a copied file; if this fails, a rule of the bucket deletes it."""
         try:
             self._stores.uploaded_files.delete(uploaded)
         except StorageUnavailable:

@@ -345,10 +345,11 @@ class UploadService:
 
     @contextmanager
     def _reserved(self, dataset: Dataset, upload: Upload, source: UploadSource) -> Iterator[None]:
-        """Count an upload, and claim a file sent with a presigned form; undo both on failure.
+        """Count an upload, and claim a file sent with a presigned form, while the block runs.
 
-        If the block raises although the upload has started, nothing is undone. A write can succeed
-        without a reply, or another attempt at the call can have started the upload.
+        If the block fails, both are undone, and the error is raised. If the upload has started
+        nevertheless, for example in another attempt at the call, the error is ignored, and nothing
+        is undone.
         """
         if source.uploaded is not None:
             self._stores.uploaded_files.claim(source.uploaded, dataset.upload_id)
@@ -427,7 +428,7 @@ class UploadService:
         cancellation.check()
 
     def _store_file(self, upload: Upload, source: UploadSource) -> None:
-        """Store the file of the call. IngestService copies a file sent with a presigned form."""
+        """Store a file sent in the call. Files sent with presigned forms are copied later."""
         # A file in the bucket is not copied here, because 2 GB take longer than the gateway waits.
         if upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")

@@ -124,7 +124,10 @@ class DeliveryService:
             self._deliveries.wait(done, failed.resting_until)
 
     def _post(self, hook: Webhook, delivery: Delivery) -> tuple[int | None, str]:
-        """Post an event; return the response's status or None, and the cause of a failure or ""."""
+        """Post an event; return (status of the response, cause of a failure).
+
+        The status is None without a response; the cause is "" after a success.
+        """
         secrets = self._hooks.secrets(hook)
         if not secrets:
             return None, "Its secret cannot be read any more; rotate it."
