@@ -1,8 +1,8 @@
 """Reserves predictions for batches in the monthly counter, and releases the unused predictions.
 
-One write adds the reserved number to the counter, and an entry with batch id and number to the
-counter's row. So after a lost response, the store can check whether the write was made. A repeated
-release finds no entry, and changes nothing.
+One write increases the counter by the reserved number, and adds an entry with this number and the
+batch id to the counter's row. So after a lost response, the store can check whether the write was
+made. A repeated release finds no entry, and changes nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Stores the answers to calls with an idempotency key.
 
 The rows are in the table of exports, in a separate partition that no list reads. Backups skip that
-table, so after a restore no stored answer names an object that does not exist. Answers are
+table, because a restored answer could name an object that the backup does not contain. Answers are
 encrypted, because some contain secrets that are returned only once.
 """
 

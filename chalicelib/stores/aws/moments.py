@@ -1,7 +1,7 @@
-"""Conditions on stored times that stay correct after the machine's clock was set back.
+"""Builds conditions on stored times, such as the end of a lease, in milliseconds since 1970.
 
-While a clock is wrong, rows can get times that are hours ahead. Each condition has an upper limit,
-so that such a time does not block a job for hours. Times are in milliseconds since 1970.
+A machine whose clock is wrong may store times that are hours ahead. The conditions treat times too
+far in the future as past, so that they do not block a job for hours.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def lease_is_over(
 def is_announced_before(nudged_at: NumberAttribute, moment: int, now: int) -> Condition:
     """Return the condition that the last message of a job was sent before `moment`.
 
-    The condition is also met if the stored time is so far ahead that the clock must have been set
-    back since.
+    A stored time too far in the future counts as earlier than `moment`, because only a wrong clock
+    can have written it.
     """
     before: Condition = (nudged_at < moment) | (nudged_at > now + LONGEST_LEASE_MILLISECONDS)
     return before

@@ -47,7 +47,7 @@ def model_prefix(model_id: str) -> str:
 
 
 def exports_prefix(owner: int | str) -> str:
-    """Return the key prefix of the exports of a dataset or model; its deletion deletes them."""
+    """Return the key prefix of exports, which are deleted with their dataset or model."""
     # Not below the dataset's prefix, because a rule of the bucket expires exports.
     return f"{EXPORTS}{owner}/"
 

@@ -223,7 +223,7 @@ class OpenModelIndex(GlobalSecondaryIndex[Any]):
 
 
 class QueuedModelIndex(GlobalSecondaryIndex[Any]):
-    """The models of `OpenModelIndex` by acceptance time, with few attributes to count fast."""
+    """The models of `OpenModelIndex` by acceptance time. Small rows make counting fast."""
 
     Meta = _meta(index_name="queued", projection=IncludeProjection(["nudged_at"]))
     open = UnicodeAttribute(hash_key=True)
@@ -399,7 +399,7 @@ class KeyRow(TableRow):
 
 
 class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
-    """Unfinished webhook deliveries by time of the next attempt, in the same index as exports."""
+    """Unfinished webhook deliveries by time of the next attempt. Exports are in the same index."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)

@@ -1,7 +1,7 @@
 """Adds one example to a dataset: acquires the lease, writes the last chunk, commits the counts.
 
-An image file is written under the same lease. The deletion of a dataset waits for the lease, so it
-finds the file.
+An image file is written under the same lease. The deletion of a dataset waits until the lease has
+ended, so it deletes this file, too.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class AppendStore:
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example, or return the equal example that its label has from the same source.
+        """Add an example; if its label and source already have an equal example, return that one.
 
         Returns:
             The example, and the dataset with its new counts.

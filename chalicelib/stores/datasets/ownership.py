@@ -40,7 +40,8 @@ class DatasetOwnership:
         Args:
             dataset: the dataset.
             change: receives the dataset and its lease, and ends the lease if the change succeeds.
-            check: raises an error if the change is not allowed, so that waiting is useless.
+            check: called while the lease is not free; raises an error to stop waiting, for
+                example because the dataset is being deleted.
             wait_seconds: maximum time to wait for other writers, in seconds.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Receipts of uploads and corrections. Their sort keys begin with the time, to query the newest."""
+"""Receipts of uploads and corrections. Sort keys begin with the time, so they sort by age."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ SAVE_NAMES = 5_000
 
 @dataclass(frozen=True)
 class _Index:
-    """Digests of example names. For each label and source, the first examples are indexed."""
+    """Digests of example names; `counts` has the number of indexed examples by sequence."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     """Number of indexed examples by `source#label id`."""

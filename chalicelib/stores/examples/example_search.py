@@ -129,7 +129,7 @@ class ExamplePlaces:
             ExampleChunkRow(places_key(dataset_id), block).update(actions)
 
     def find(self, dataset_id: int, ids: Sequence[int]) -> Mapping[int, set[int]]:
-        """Return, by example id, the ids of the labels that each of these examples may have."""
+        """Return, for each example id, the ids of the labels that the example may have."""
         found: dict[int, set[int]] = {number: set() for number in ids}
         blocks = sorted({number // BLOCK_IDS for number in ids})
         for part in batches((places_key(dataset_id), block) for block in blocks):

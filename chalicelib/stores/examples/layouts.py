@@ -1,9 +1,9 @@
 """Chunk layouts: which chunks a sequence of examples consists of.
 
-Until its first correction, a sequence has no layout, and the chunk of a position is position //
-100. A correction writes changed chunks under the next free numbers, and a layout that lists all
-chunks with their sizes in order. Later examples follow in chunks of 100, counted from the end of
-the layout. Old chunks and layouts stay until no reader can use them.
+Until its first correction, a sequence has no layout, and position p is in chunk p // 100. A
+correction writes the changed chunks under the next free numbers. It also writes a layout, which
+lists the numbers and sizes of all chunks in order. Later examples are appended in chunks of 100,
+counted from the end of the layout. Old chunks and layouts stay until no reader can use them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ChunkLayout:
         return self._ends[-1] if self.chunks else 0
 
     def tail(self, count: int) -> tuple[int, int]:
-        """Return the chunk to which the next example is appended, after `count` examples.
+        """Return the chunk to which an example is appended if the sequence has `count` examples.
 
         Returns:
             The position of the chunk's first example, and the number of the chunk.

@@ -157,7 +157,10 @@ class Downloader:
             return Fetched(_read_name(answer), written_bytes)
 
     def check_address(self, url: str, seconds: float) -> None:
-        """Raise an error unless Presage may post to a URL: https and public, or on the allow-list.
+        """Raise an error unless Presage may post to a URL.
+
+        Every address of the host must be public or on the allow-list. A URL may use http only if
+        none of the addresses is public.
 
         Raises:
             DownloadFailed: the URL is not allowed; the message says why.

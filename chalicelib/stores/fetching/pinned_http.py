@@ -130,7 +130,7 @@ class _TimedSocket:
         self._reader = reader
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """Return the reader of the socket; http.client always passes `rb`."""
+        """Return the reader of the socket. The mode is always `rb`."""
         return io.BufferedReader(self._reader)
 
 

@@ -29,9 +29,10 @@ class SampleFiles:
     def content(
         self, sample: Sample, max_bytes: int, what: str, seconds: float = DOWNLOAD_SECONDS
     ) -> bytes:
-        """Return the bytes of a sample. The size of a sample in the call is not checked here.
+        """Return the bytes of a sample that is in the call or at a location.
 
-        `max_bytes` limits the size of a file at a location, and `seconds` the time of its download.
+        For a sample at a location, `max_bytes` is the maximum size, and `seconds` the time limit of
+        the download. The size of a sample in the call is not checked.
         `what` is the name of the sample in error texts.
 
         Raises:

@@ -67,7 +67,7 @@ class UploadedFileStore:
         return str(signed["url"]), dict(signed["fields"])
 
     def receive(self, account_id: str, upload_id: str, etag: str) -> bool:
-        """Record that a form's file has arrived; return False for later files and unknown forms."""
+        """Record that a form's file has arrived; return False for a second file or unknown form."""
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
             UploadFormRow.etag.set(etag),

@@ -219,7 +219,7 @@ class AllowList:
         self._rules = tuple(_read_rule(item.strip()) for item in items if item.strip())
 
     def permits(self, host: str, address: Address, port: int) -> bool:
-        """Return whether a connection is allowed, because the address is public or on the list.
+        """Return whether an address is public, or is allowed by this list.
 
         `host` is the host of the URL in lower case, without a final dot. It resolves to `address`.
         """

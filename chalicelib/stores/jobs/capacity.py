@@ -1,8 +1,8 @@
 """Limits the stored bytes, running uploads and unused presigned forms of each account.
 
 Conditional writes of the account's row count all three. So simultaneous calls cannot exceed a
-limit. Datasets, running uploads and model versions count as stored bytes. A process that dies
-between two writes makes the sum of bytes slightly wrong. So the bytes are recounted once a day, and
+limit. The stored bytes are the sum of datasets, running uploads and model versions. A process that
+dies between two writes makes this sum slightly wrong. So the bytes are recounted once a day, and
 before a call is refused.
 """
 
@@ -281,7 +281,7 @@ class CapacityStore:
                 yield text
 
     def _has_capacity(self, size_bytes: int) -> Condition:
-        """Return the condition that `size_bytes` more fit, and that the sum is under a day old."""
+        """Return the condition that `size_bytes` fit, and the sum was counted within a day."""
         fits: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
         both: Condition = fits & recent

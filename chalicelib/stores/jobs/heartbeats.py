@@ -13,7 +13,7 @@ from chalicelib.errors import LeaseLost, StorageUnavailable
 class Heartbeat:
     """Renews a lease every third of its duration. `check` raises an error once the lease is lost.
 
-    A worker that stalled until its lease had ended tries to renew it in the next `check`. If
+    If a worker stalls until its lease has ended, the next `check` tries to renew the lease. If
     another worker has acquired the job meanwhile, the renewal and all later writes are refused.
     """
 

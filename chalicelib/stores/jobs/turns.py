@@ -3,8 +3,8 @@
 A lane is the queue of one kind of job and plan tier. A turn is a number: the jobs of a lane start
 in ascending order of their turns. The counter of a lane has the turn of the job that started last.
 The counter of an account has the turn of its newest job. The turn of a new job is one higher than
-the turn of its account's newest job, but at least the turn of the lane. So if an account sends a
-hundred jobs at once, only the first of them runs before jobs of other accounts.
+the turn of its account's newest job, but not below the counter of the lane. So if an account sends
+a hundred jobs at once, only the first of them runs before jobs of other accounts.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ Queued = TypeVar("Queued", bound=Job)
 class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     """The queue of one kind of job, in which accounts take turns.
 
-    A message only means that a job is waiting. A lane has the waiting jobs of one plan tier. The
-    worker that received a message acquires the first job in its lanes that may start. If the
-    indexes do not show the job named in the message yet, the worker acquires this job.
+    A message means that some job is waiting. The worker that receives it acquires the next job that
+    may start, which can be another job than the message names. A lane has the waiting jobs of one
+    plan tier. An index may not show a new job yet. Then the worker acquires the named job.
     """
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
@@ -237,7 +237,7 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
         self._leases = leases
 
     def turn(self, account: Account) -> Turn:
-        """Assign a turn (place in the queue) to a new upload, after the account's others."""
+        """Assign a turn to a new upload, after the turns of the account's earlier uploads."""
         lane = lane_of(INGEST, is_paid=account.is_paid)
         return self._turns.take(lane, account.account_id)
 
@@ -288,7 +288,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._leases = leases
 
     def turn(self, account_id: str, *, is_paid: bool) -> int:
-        """Assign a turn (place in the queue) to a new training, after the account's others."""
+        """Assign a turn to a new training, after the turns of the account's earlier trainings."""
         return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
 
     def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:

@@ -31,7 +31,7 @@ class RunStart:
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
     def of_unguarded(self, dataset: Dataset) -> Dataset:
-        """Return a dataset as it was when the run began; if it was corrected since, as it is now.
+        """Return a dataset as it was when the run began, or as it is if it was corrected since.
 
         Used for a dataset without a guard entry. Without such an entry, chunks that were replaced
         by a correction may have been deleted.

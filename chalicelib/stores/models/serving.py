@@ -80,7 +80,7 @@ class VersionServing:
 
 
 class VersionUsers(Protocol):
-    """A store of batches or exports, which may use model versions until they have ended."""
+    """A store of batches or exports. Unfinished batches and exports use model versions."""
 
     def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
         """Return the folders of the versions of a model that are in use."""
@@ -110,7 +110,7 @@ class VersionUse:
         }
 
     def put_back(self, model: Model, removed: Sequence[ModelVersion]) -> list[ModelVersion]:
-        """Undo the removal of those versions that batches or exports use; return the others."""
+        """Restore removed versions that batches or exports use; return the unused versions."""
         unused, used = [], self.find(model) if removed else {}
         for version in removed:
             if version.folder in used:

@@ -109,9 +109,10 @@ def error_headers(error: ServiceError) -> dict[str, str]:
 
 
 def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, Any]:
-    """Return the answer to HEAD: headers and length of the answer to GET. RFC 9110, 9.3.2.
+    """Return the answer to a HEAD request: the answer to GET without its body.
 
-    Content-Length is left out without `has_length`, because GET could return another length.
+    Content-Length is the length of the removed body. If `has_length` is False, the header is left
+    out, because GET could return another length. Source: RFC 9110, section 9.3.2.
     """
     length = {"Content-Length": str(body_size(answer))} if has_length else {}
     headers = {**answer["headers"], **length}

@@ -1,7 +1,7 @@
 """Descriptions of members, fields and parameters in the OpenAPI document, by name.
 
-A description in a declaration takes precedence over one in this module, and `Record.member` over
-`member`. A test checks that every name has a description, and that every entry is used.
+Descriptions in declarations take precedence over this module. The entry `Record.member` takes
+precedence over `member`. A test checks that each name has a description, and each entry is used.
 """
 
 from __future__ import annotations
@@ -489,7 +489,7 @@ def _word(record: str, path: str, name: str) -> str:
 
 
 def _members(path: str, schema: Schema) -> Iterator[tuple[str, str, Schema]]:
-    """Yield each member of a schema and of its inner schemas: owner's path, name and schema."""
+    """Yield (path of the owner, name, schema) for each member of a schema and its inner schemas."""
     for name, member in schema.get("properties", {}).items():
         yield path, name, member
         yield from _members(f"{path}.{name}", member)

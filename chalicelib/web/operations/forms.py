@@ -95,7 +95,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the fields with whole numbers parsed. Replace values to refuse by a marker."""
+    """Parse whole numbers; replace ambiguous values by a marker that msgspec refuses."""
     read = dict(values)
     for name, kind in _checked_fields(form).items():
         sent = values.get(name)
