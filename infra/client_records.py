@@ -35,7 +35,10 @@ def source() -> str:
 
 
 def name_of(record: type[msgspec.Struct]) -> str:
-    """Return a record's name in the client: without `Record`; OCR answers end in `Result`."""
+    """Return a record's name in the client, which lacks the ending `Record`.
+
+    The names of OCR answers end in `Result` instead.
+    """
     is_answer = record in typing.get_args(OcrRecord)
     return record.__name__.replace("Record", "Result" if is_answer else "")
 

@@ -164,7 +164,7 @@ def _agreed(
     options: argparse.Namespace,
     ask: Ask,
 ) -> dict[str, str]:
-    """Show warnings and ask for confirmation; return the parameters that result from warnings."""
+    """Show warnings, ask for confirmation, and return parameters to add to the deployment."""
     before = service.parameters() if service.check() else None
     defaults = artifacts.default_parameters(options.package)
     parameters = {**defaults, **(before or {}), **given}

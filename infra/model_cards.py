@@ -73,10 +73,10 @@ def _listed(sentences: Iterable[str]) -> Iterator[str]:
 
 
 def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield a sentence for each limit of a model.
+    """Yield the sentences about a model's limits, without repeating sentences of the page.
 
-    If the model has all limits of a model that is described earlier on the page, one sentence
-    refers to that model instead of repeating its limits.
+    If the limits include all limits of a model earlier on the page, one sentence refers to this
+    earlier model.
     """
     same = {name: set(each) for name, each in limits.items() if set(each) <= set(sentences)}
     yield from (f"The limits of {name} apply." for name in same)

@@ -44,9 +44,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def set_folders(environment: MutableMapping[str, str]) -> None:
-    """Set the folders of state and models that the environment does not name.
+    """Add default folders of state and models to an environment that does not name them.
 
-    They are below `~/.local/share/presage`, or `presage` below XDG_DATA_HOME.
+    The defaults are in `$XDG_DATA_HOME/presage`, or in `~/.local/share/presage` if this variable is
+    not set.
     """
     data = environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     home = Path(data) / "presage"

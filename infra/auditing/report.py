@@ -74,8 +74,8 @@ def parse_month(text: str | None, now: datetime) -> Month:
     """Parse the name of a month; without a name, return the current month.
 
     Raises:
-        CommandError: the name is not a month, or the month has not begun or has no counters any
-            more.
+        CommandError: the name is not a month, the month has not begun, or its counters have been
+            deleted.
     """
     if text is None:
         return Month(datetime(now.year, now.month, 1, tzinfo=UTC))

@@ -175,4 +175,4 @@ def write_json(path: Path, value: object) -> None:
 
 
 def _go_on() -> None:
-    """Do nothing, because nothing asks the export to stop."""
+    """Do nothing. Writers call this to ask whether to stop; an export is never stopped."""

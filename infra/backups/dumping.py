@@ -1,4 +1,4 @@
-"""Dumps a stack, which is all tables and the bucket, into a backup folder."""
+"""Dumps all tables and the bucket of a stack into a backup folder."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Rows of tables as JSON lines, read and written through DynamoDB's API.
 
-A line is one item in DynamoDB's JSON. The key of an item decides in which file of the backup (a
-piece) the item is. So a new or deleted row changes only one piece, and the next dump writes little.
+A line is one item in DynamoDB's JSON. The items are distributed over the files of the backup
+(pieces) by their keys. So a new or deleted row changes only one piece, and the next dump writes
+little.
 """
 
 from __future__ import annotations

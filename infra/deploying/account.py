@@ -1,4 +1,4 @@
-"""The AWS account and region of a deployment, the names that it uses there, and its errors."""
+"""Describes the AWS account, the region, the names and the errors of a deployment."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def concerns(
     given: Mapping[str, str],
     before: Mapping[str, str] | None,
 ) -> tuple[list[Concern], dict[str, str]]:
-    """Return warnings, and parameters that result from them.
+    """Return warnings, and parameters to add to the deployment because of the warnings.
 
     Args:
         target: where the stage is deployed.

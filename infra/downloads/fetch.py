@@ -287,7 +287,7 @@ def _failure(source: Source, downloads: Path, client: str, said: str) -> Install
 
 
 def _main_error(lines: Sequence[str]) -> str:
-    """Return the most useful line: npm's first error line without a code, or the last line."""
+    """Return npm's first error line that is not only an error code, or else the last line."""
     plain = [line for line in lines if line.startswith("npm error") and not _CODE.match(line)]
     return next(iter([*plain, *reversed(lines)]), "nothing")
 

@@ -1,4 +1,4 @@
-"""Describes packages to download, including the package of npm, which downloads Node packages."""
+"""Describes packages to download. One of them is npm, which downloads packages of Node."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _open(url: str, start: int) -> Any:
 
 
 def _read_range(response: Any) -> tuple[int, int | None]:
-    """Return the offset of the response's body in the file, and the size of the file, or None."""
+    """Return where the body belongs in the file, and the size of the file (None if unknown)."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if response.status == http.client.PARTIAL_CONTENT and found:
         return int(found[1]), int(found[2])

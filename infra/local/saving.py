@@ -1,6 +1,6 @@
-"""Stores the time up to which data is saved, in memory that all processes of a stack share.
+"""Stores, in shared memory, the time up to which the data of a stack is saved.
 
-It is not in a file, because a full disk could not store the file.
+This is not stored in a file, because a full disk could not store the file.
 """
 
 from __future__ import annotations

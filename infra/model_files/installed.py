@@ -55,7 +55,7 @@ def write_record(directory: Path, folder: Path, model: ModelDescription) -> None
 
 
 def _read_needs(directory: Path, model: ModelDescription) -> dict[str, dict[str, str]]:
-    """Return, by model, the digests of the installed files of the models that this model needs."""
+    """Return the digests of the files of all models that a model needs: by model, then by file."""
     return {
         name: {
             file: str(known.get("sha256"))
@@ -141,7 +141,7 @@ def _matches_needs(directory: Path, model: ModelDescription, record: Mapping[str
 
 
 def touch_record(directory: Path, model: ModelDescription) -> None:
-    """Record the times of intact files, so that later checks of copied files need not read them."""
+    """Record the current times of verified files, so that later checks do not read them again."""
     record = read_record(directory, model)
     files = _recorded_files(record)
     folder = directory / model.folder

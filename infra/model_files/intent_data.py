@@ -63,8 +63,8 @@ def read_patterns(content: str) -> Iterator[tuple[str, str]]:
 def written_out(pattern: str) -> list[str]:
     """Expand a pattern with choices such as `(a|b)` into sentences.
 
-    Each option occurs in at least one sentence. There are as many sentences as the largest choice
-    has options.
+    Each option occurs in at least one sentence. The number of sentences is the number of options of
+    the largest choice.
     """
     choices = [choice.split("|") for choice in _CHOICE.findall(pattern)]
     frame = _CHOICE.sub("{}", pattern)

@@ -1,8 +1,8 @@
 """Locks the exact packages that ship, with the digests of their wheels (infra/packaging/locks/).
 
-requirements.txt names the direct dependencies; the lock of each Python version adds the indirect
-ones, for both processors, so that the same tree always installs the same files. `python -m
-infra.build --lock` writes all locks again, with any Python.
+requirements.txt names the direct dependencies. There is a lock for each Python version, which adds
+the indirect dependencies and has the wheels of both processor types. So the same tree always
+installs the same files. `python -m infra.build --lock` writes all locks again, with any Python.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def shipped(
     target: LambdaTarget,
     left_out: Container[str] = LEFT_OUT,
 ) -> dict[tuple[str, str], str]:
-    """Select the packages that ship from a complete resolution.
+    """Select the packages to ship, from the packages that pip would install.
 
     Args:
         installs: the member `install` of pip's installation report.

@@ -1,8 +1,8 @@
 """Copies the code of chalicelib that given functions reach, for the distribution presage-runtime.
 
-The runtime must answer like the service, so its code is the service's own: every function, class
-and constant that the entry points reach, under another package name and without docstrings and
-annotations. Nothing is written by hand, so the two cannot differ.
+The runtime must answer like the service. So it gets a copy of every function, class and constant of
+the service that its entry points reach. The copy has another package name, and no docstrings and
+annotations. Nothing is written by hand, so the copy cannot differ from the service.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runs `chalice package` for the template and the application's own files.
 
 Chalice runs on a copy without vendor folder and requirements, so that it builds no packages. It
-supports one processor and derives the runtime from the Python version that runs it; this module
-sets both for each function. infra/template has the other properties.
+always uses the same processor type, and the runtime of the Python version that runs it. This module
+replaces processor type and runtime in each function. infra/template has the other properties.
 """
 
 from __future__ import annotations

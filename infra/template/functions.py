@@ -79,7 +79,7 @@ class Function:
 
     @property
     def chains(self) -> bool:
-        """Return whether a run may send messages to its own queue; such a chain always ends."""
+        """Return whether a run may send messages to its own queue. Every such chain ends."""
         return self.queue in _CHAINED
 
     @property

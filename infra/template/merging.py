@@ -1,8 +1,8 @@
 """Combines everything that is merged into Chalice's template of the service's stack.
 
-Chalice merges objects member by member, and replaces other values. Members that Chalice wrote stay.
-So a reference that Chalice wrote, such as `{"Fn::Sub": ...}`, must be replaced by a reference with
-the same member; otherwise the object would have both members.
+Chalice merges objects member by member, and replaces other values. Members of Chalice's template
+stay. So the reference `{"Fn::Sub": ...}` can be replaced only by another `Fn::Sub`. With `{"Ref":
+...}`, the merged object would have both members, which is not valid.
 """
 
 from __future__ import annotations

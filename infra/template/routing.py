@@ -1,7 +1,7 @@
-"""Assigns each route to a function by the first matching rule; if none matches, to `records`.
+"""Finds the function that answers a route: the first matching rule names it.
 
-So a new route needs no entry here. A test finds routes that need an engine or a large disk but have
-no rule.
+The default is the function `records`, so most new routes need no rule. A test finds routes that
+need an engine or a large disk but have no rule.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The emulated AWS of the local stack: moto, with the checks that it lacks, and faster code."""
+"""The emulated AWS of the local stack: moto, with additional checks and faster code."""

@@ -1,8 +1,11 @@
 """Reads the bodies of requests to the emulated AWS.
 
-Before the signature is checked, little of a body is read, so that strangers cannot fill memory or
-disk. Of a presigned form, only the beginning with the policy is read. If the signature is in a
-header, the body is needed only if no header has its digest; then at most 16 MiB are read.
+Before the signature is checked, only these bytes are read, so that strangers cannot fill memory or
+disk:
+
+- Of a presigned form, the beginning, which contains the signed policy.
+- Of a request that is signed in a header, nothing if a header has the digest of the body.
+- Of other requests, the whole body, to compute its digest. It must not be larger than 16 MiB.
 """
 
 from __future__ import annotations

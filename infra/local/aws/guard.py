@@ -281,7 +281,10 @@ def _written_tables(environ: dict[str, Any]) -> set[str]:
 
 
 def _json_body(environ: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the JSON object in a body, which can be read again; None for any other body."""
+    """Return the JSON object in a body; None if the body is not a JSON object.
+
+    Moto can still read the body afterwards.
+    """
     body = environ["wsgi.input"].read()
     environ["wsgi.input"] = io.BytesIO(body)
     try:

@@ -2,8 +2,8 @@
 
 Moto stores an object above 16 MB in a temporary file, but its web framework reads complete forms
 and downloads into memory. So the file of a large form becomes the object, and a download is read
-from the object's file in blocks. Moto still answers everything else, also the headers of such a
-download. Check this module with each new version of moto.
+from the object's file in blocks. Moto still determines the headers of such a download, and answers
+all other requests. Check this module with each new version of moto.
 """
 
 from __future__ import annotations

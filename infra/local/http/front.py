@@ -163,9 +163,10 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def kind_of(self, request: Any) -> CallKind | None:
-        """Return the kind of a request: calls are limited by caller and kind; None for no limit.
+        """Return the kind of a request. A caller's running calls are limited for each kind.
 
-        A call that waits for another host uses no processor, so it has no limit.
+        None means that the request is not limited. A call that waits for a download from another
+        host is not limited, because it uses no processor.
         """
         match = self._routes.match(request.command, request.path)
         if match is None:

@@ -54,9 +54,10 @@ def host_name(netloc: str) -> str:
 
 
 def names_this_machine(host: str) -> bool:
-    """Return whether a Host header can name only this machine.
+    """Return whether a Host header has a name that no other machine can have.
 
-    It is then `localhost`, a name below it, or a loopback address, which browsers do not look up.
+    These names are `localhost`, names that end in `.localhost`, and loopback addresses. Browsers do
+    not look them up, so DNS rebinding cannot use them.
     """
     name = host_name(host)
     if name == "localhost" or name.endswith(".localhost"):

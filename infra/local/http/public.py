@@ -57,7 +57,7 @@ class PublicAddress:
         return names_this_machine(given) or host_name(given).strip("[]") == self.bound_host
 
     def caller(self, peer: str, headers: Sequence[tuple[str, str]]) -> str:
-        """Return the caller's address: that of the last hop that is not a trusted proxy.
+        """Return the caller's address, which is the last hop that is not a trusted proxy.
 
         The hops are the addresses in `X-Forwarded-For`, and then `peer`.
 

@@ -194,7 +194,7 @@ class RequestTask(WSGITask):
 
     @property
     def has_body(self) -> bool:
-        """Return the result of waitress, but False for an answer to HEAD without a length."""
+        """Return False for an answer to HEAD without a length; otherwise ask waitress."""
         # Without a length, waitress would send the end marker of a chunked body even to HEAD.
         is_unsized = self.request.command == "HEAD" and self.content_length is None
         return not is_unsized and bool(super().has_body)

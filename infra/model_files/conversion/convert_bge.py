@@ -2,7 +2,8 @@
 
 After rounding, the matrices have the same bytes as in the package. Their values are between -64 and
 64, so the products are the same on every processor. The package's graph computes the last state
-of every token; the graph built here computes only the state that is used, that of the first token.
+of every token. The graph built here computes only the last state of the first token, because no
+other state is used.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class WeightName:
 
     @property
     def suffix(self) -> str:
-        """Return `weight` or `bias`, the two names that PyTorch uses for all kinds."""
+        """Return the last part of the weight's name in PyTorch: `weight` or `bias`."""
         return "weight" if self.kind in ("weight", "scale") else "bias"
 
     def module(self, embedding: str, layer: str, parts: Mapping[str, str]) -> str:
