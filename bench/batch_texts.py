@@ -1,4 +1,4 @@
-"""Measures batches of texts: their cost compared with the encoder's, memory, and single calls.
+"""Measures batches of texts: cost, memory, and the delay that a batch causes to single calls.
 
 Sections of bench/bench_batches.py.
 """
@@ -88,7 +88,7 @@ def begin(client: Client, model: str, content: bytes, call: str = "batches", **m
 
 
 def _sent_before(client: Client, name: str, content: bytes) -> str:
-    """Upload a file by a presigned form, as large files require; return the file's path."""
+    """Upload a file with a presigned form, which large files need; return the file's path."""
     issued = client.json("POST", "/v2/uploads", {"name": name}).ok
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / name

@@ -2,9 +2,10 @@
 
 Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. Builds nothing. Starts
 a local stack for tables and bucket, and trains models there. Each fresh process makes one
-prediction: with model files on its disk, or with an empty disk and a bucket of 100 MB/s. Then
-compares what reading a record costs in a function for all routes, and in a function only for
-records. The best and the median of all runs are printed; the bars are for the median.
+prediction. Some processes have the model files on their disk, others download them at 100 MB/s.
+Then the benchmark reads a record in a function that answers all routes, and in a function that
+answers only routes of records, and compares the costs. It prints the best and the median of all
+runs. The median must meet the bars.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ class Package:
         return json.loads(done.stdout.splitlines()[-1])
 
     def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
-        """Return the mean seconds of a warm call, on this memory's fraction of a processor."""
+        """Return the mean seconds of a warm call with the processor time that `memory_mb` gives."""
         asked = json.dumps({"module": module, "calls": CALLS, "event": event})
         with subprocess.Popen(
             self._command(_RECORD),
@@ -270,7 +271,7 @@ def measure_empty(
 
 
 def add_empty(report: Report, package: Package, stack: Stack, runs: int) -> None:
-    """Report starts with an empty disk, for texts of both profiles and for images."""
+    """Measure how long processes take that start without model files, for texts and images."""
     endpoint = stack.given["AWS_ENDPOINT_URL"]
     with SlowBucket(endpoint, default_directory(), RATE) as bucket:
         for profile, loads in zip(("fast", "accurate"), EMPTY_SECONDS, strict=True):
@@ -286,7 +287,6 @@ def add_empty(report: Report, package: Package, stack: Stack, runs: int) -> None
 def _add_starts(
     report: Report, name: str, found: Sequence[Sequence[float]], limit: float | None
 ) -> None:
-    """Report the medians of starts with an empty disk."""
     firsts, afters = zip(*found, strict=True)
     bar = None if limit is None else Bar(limit, is_ceiling=True)
     report.add(f"{name}, empty disk: median", statistics.median(firsts), "s", bar)
@@ -297,10 +297,10 @@ def _add_starts(
 def add_prices(
     report: Report, package: Package, stack: Stack, runs: int, former: Package | None = None
 ) -> None:
-    """Compare the cost of reading a record in a function for all routes, and in one for records.
+    """Read a record in a function for all routes and in a function for records; compare costs.
 
-    The bar is on the function's part of the cost, seconds times memory, because the gateway charges
-    the same for every request.
+    The bar is on the price of seconds times memory. The price of the request is left out, because
+    it is the same for both functions.
 
     Args:
         report: receives the rows.

@@ -126,7 +126,7 @@ def answer_times(bench: Bench, model_id: str) -> list[float]:
 
 
 def engine_share(bench: Bench) -> float:
-    """Return the median time of the same prediction in this process, without HTTP and storage."""
+    """Return the median time of a prediction in this process, without HTTP and storage."""
     container = Container(bench.stack.settings)
     service = PredictionService(container.stores.served_models, UNCOUNTED, container.encoders)
     model = container.stores.served_models.find(
@@ -142,7 +142,7 @@ def engine_share(bench: Bench) -> float:
 
 
 def bench_client(bench: Bench) -> None:
-    """Measure the calls to AWS of one prediction, and the processor time of making them."""
+    """Count the calls to AWS of one prediction, and measure the processor time that they take."""
     container, trips = Container(bench.stack.settings), Counter[str]()
     clients = container.stores.clients
     for client in (clients.dynamodb, clients.dynamodb_once):
@@ -277,7 +277,7 @@ def bench_banking(bench: Bench) -> None:
 
 
 def bench_big(bench: Bench) -> None:
-    """Upload 25 MB; measure time, memory and the latency of others; then read the last page."""
+    """Upload 25 MB; measure time, memory and the latency of other calls; read the last page."""
     content = big_file()
     say(f"a file of {len(content) / 1e6:.1f} MB, {len(content.split()):,} words")
     caller, add = bench.caller, bench.report.add
@@ -372,8 +372,8 @@ def delete(caller: Client, dataset_id: int) -> None:
 def bench_flood(bench: Bench) -> None:
     """Measure predictions of others while one account calls at ten times its rate limit.
 
-    Calls below the limit slow others down, too. So the latency is compared with two others: without
-    any calls of this account, and while it calls just below its limit.
+    Calls below the limit slow others down, too. So the latency is compared with the latency without
+    any calls of this account, and with the latency while it calls just below its limit.
     """
     rate = RATES["STARTER"][RECORDS]
     flooder, seen = bench.world.caller("STARTER"), Counter[str]()

@@ -132,7 +132,7 @@ def first_of_each(labels: Sequence[str], most: int) -> list[int]:
 
 
 def text_task(data: Path, name: str, most: int) -> Task:
-    """Read a dataset of texts, on which the fast profile trains."""
+    """Return a task that trains on a dataset of texts, with the fast profile."""
     embedder = Embedder(data, default_directory())
 
     def part(end: str, size: int) -> Embedded:
@@ -157,7 +157,7 @@ def text_task(data: Path, name: str, most: int) -> Task:
 
 
 def picture_task(data: Path, name: str, most: int) -> Task:
-    """Read a dataset of images of type image."""
+    """Return a task that trains on a dataset of type image."""
     backbones = BackbonePool(default_directory())
     train, test = (read_set(data, f"{name}_{part}", "image") for part in ("train", "test"))
     names = train.labels

@@ -72,7 +72,7 @@ def memory(stack: LocalStack) -> float:
 
 
 def settle(stack: LocalStack) -> None:
-    """Wait until everything is saved and deleted data has left the folder."""
+    """Wait until all changes are saved, and the folder has no files of deleted data."""
     folder, before = BackupFolder(stack.state.data), ""
     while True:
         last, previous, seal = folder.manifest(), folder.previous(), folder.seal()

@@ -2,8 +2,8 @@
 
 Run: python -m bench.bench_turns [--lines N --only SECTION]. It starts a local stack. It counts how
 many jobs of busy accounts end before the only job of another account, so the result does not depend
-on the machine's speed. The section `neighbours` measures predictions while another account calls at
-nearly its rate.
+on the machine's speed. The section `neighbours` measures predictions of an account while another
+account calls just below its rate limit.
 """
 
 from __future__ import annotations

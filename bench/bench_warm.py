@@ -124,7 +124,7 @@ def main() -> int:
 
 
 def _in_turn(pair: int, here: Side, base: Side) -> tuple[Side, Side]:
-    """Return both stacks in the order in which this pair measures them. The order alternates."""
+    """Return the two stacks in an order that alternates from pair to pair."""
     return (here, base) if pair % 2 else (base, here)
 
 

@@ -1,4 +1,4 @@
-"""Section `corrections` of bench_http: three calls correct the wrong labels that a report lists."""
+"""Section `corrections` of bench_http: corrects the wrong labels that a training flagged."""
 
 from __future__ import annotations
 

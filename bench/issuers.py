@@ -238,7 +238,7 @@ def _columns(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> flo
 
 
 def _right_block(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Write the receiver on the left, and the invoice's data on the right, ending at the margin."""
+    """Write the receiver on the left, and the invoice's data up to the margin on the right."""
     y, party = 130.0, [name for name in ("customer", "address", "mail") if name in printed]
     at = y
     for name in party:

@@ -1,7 +1,7 @@
 """Draws data pages and cards with a machine-readable zone: ICAO Doc 9303, TD1, TD2 and TD3.
 
 A seed decides everything: persons, documents, the photograph. Zones are composed field by field, as
-an issuer's program does, with no code of the reader.
+an issuer's program does. None of the code that reads zones is used.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def plain(name: str) -> str:
 
 
 def spoil(form: str, zone: Sequence[str], rng: Random) -> tuple[str, ...]:
-    """Make one check digit wrong: that of the number, of a date, or of the whole zone."""
+    """Change the check digit of the number, of a date, or of the whole zone to a wrong one."""
     row, places = {
         "TD1": (1, (6, 14, 29)),
         "TD2": (1, (9, 19, 27, 35)),

@@ -1,4 +1,4 @@
-"""Measures how long other accounts wait while one account predicts as fast as its rate allows.
+"""Measures how long other accounts wait while one account calls just below its rate limit.
 
 Measurements with and without the flood alternate in one run, so that other load affects both.
 """
@@ -59,7 +59,7 @@ def measure_neighbours(world: World, report: Report, floods: tuple[str, ...] = F
 
 @dataclass
 class Flood:
-    """The calls of one account at nearly its rate."""
+    """Calls that an account makes just below its rate limit."""
 
     caller: Client
     kind: str

@@ -91,8 +91,8 @@ def bench_fresh(bench: Bench) -> None:
 def bench_long(bench: Bench) -> None:
     """Measure the memory of one process that reads all kinds of files for all tasks.
 
-    The bar is 1.1 times the memory that the same files took before the service analysed the
-    geometry of forms, tables and pages.
+    The bar is 1.1 times the memory that an early version needed for the same files. That version
+    did not analyse the geometry of forms, tables and pages.
     """
     most = run_fresh(str(bench.data / "ocr"), bench.reader.name)["most memory"]
     bench.report.add("15 files for all tasks: most memory", most, "MB", ceiling(719))

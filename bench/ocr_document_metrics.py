@@ -1,8 +1,8 @@
 """Scores how well the shipped templates read the issuers' own documents.
 
-Values are compared as the data's README says: without white space and case; amounts without
-currency sign, leading minus and trailing star; and of numbers in one-character boxes, only
-letters and digits.
+Values are compared as the data's README says. White space and case are ignored. In amounts,
+currency signs, a leading minus and a trailing star are ignored, too. In numbers that are printed
+into one-character boxes, only letters and digits are compared.
 """
 
 from __future__ import annotations
@@ -93,7 +93,10 @@ def value_f1(fields: Iterable[ScoredField]) -> float:
 
 
 def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
-    """Return the fraction of sure values that are correct, and of correct values that are sure."""
+    """Return precision and recall of the values whose probability is at least SURE.
+
+    Recall is the fraction of all correct values that have this probability.
+    """
     values = [field for field in fields if field.read]
     sure = [field.is_right for field in values if field.probability >= SURE]
     right = sum(field.is_right for field in values)

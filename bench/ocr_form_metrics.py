@@ -1,8 +1,7 @@
 """Scores fields of forms: templates and values of the evaluation forms, and F1.
 
-A value counts as correct if it is exact except for white space, because the true values of scanned
-forms have odd spaces ("9/ 3/ 92"). A key without a value is correct if it was found with an empty
-value.
+White space is ignored when values are compared, because the true values of scanned forms have odd
+spaces ("9/ 3/ 92"). If a key has no true value, an empty value counts as correct.
 """
 
 from __future__ import annotations
@@ -116,7 +115,7 @@ def _questions(form: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
 
 
 def _in_order(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Sort answers into rows from the top, each from the left."""
+    """Sort answers by row from top to bottom, and within a row from left to right."""
     rows: list[list[Mapping[str, Any]]] = []
     for answer in sorted(answers, key=lambda each: each["box"][1] + each["box"][3]):
         middle = (answer["box"][1] + answer["box"][3]) / 2

@@ -61,7 +61,7 @@ def bench_set(
     samples: Sequence[FormSample],
     bars: tuple[Bar | None, Bar | None],
 ) -> None:
-    """Report a set's values; `bars` has the bar with spaces, then the bar without spaces."""
+    """Report a set's values; `bars` are for the comparisons with and without spaces."""
     found = read_forms(bench, bench.reader, samples)
     peer = None if bench.peer is None else read_forms(bench, bench.peer, samples)
     bench.add(

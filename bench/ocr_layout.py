@@ -61,7 +61,7 @@ def _words(reader: Reader, page: DrawnPage) -> Tally:
 
 
 def _distance(reader: Reader, page: DrawnPage, cost: Cost) -> float:
-    """Read a page; return the edits from its true text, divided by the longer text's length.
+    """Read a page; return the edit distance to its true text, divided by the longer length.
 
     Any white space, also between lines and paragraphs, counts as one space.
     """

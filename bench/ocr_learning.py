@@ -60,7 +60,7 @@ def _bench_issuer(reader: Reader, issuer: Issuer, trusts_layer: bool) -> Tally:
 def read(
     reader: Reader, invoice: IssuedInvoice, template: FormTemplate, trusts_layer: bool
 ) -> dict[str, str]:
-    """Return the values that were read on an invoice, by entity; without empty ones."""
+    """Return the non-empty values that were read on an invoice, by entity."""
     findings = [
         Finding(page, at, field)
         for page in reader.pages(invoice.content, trusts_layer=trusts_layer)

@@ -40,7 +40,7 @@ class Plots:
         folder.mkdir(parents=True, exist_ok=True)
 
     def page(self, name: str, page: ReadPage, marks: Iterable[Mark]) -> None:
-        """Draw one page with its boxes; without pixels, draw nothing."""
+        """Draw one page with its boxes. A page without pixels is skipped."""
         if page.pixels is not None:
             draw_marks(page, marks).save(self._folder / f"ocr-{name}.png")
 

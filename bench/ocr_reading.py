@@ -1,7 +1,6 @@
 """Reads files as the service does, with either engine, and measures the cost.
 
-CPU time is that of this process and of its finished children, because PDFs are drawn, and Tesseract
-reads, in child processes.
+The CPU time of finished child processes is included, because they draw PDFs and run Tesseract.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Measure = TypeVar("Measure")
 
 
 def go_on() -> None:
-    """Check for a deadline: benchmarks have none, so do nothing."""
+    """Do nothing. The service checks a deadline here, but benchmarks have no deadline."""
 
 
 @dataclass
@@ -64,7 +63,7 @@ def cpu_seconds() -> float:
 
 @dataclass(frozen=True)
 class Reader:
-    """An engine, with the table network and the settings that it is used with."""
+    """Reads files with one text engine and, if given, the table network."""
 
     engine: TextEngine
     """Finds and reads text."""

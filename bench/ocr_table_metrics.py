@@ -1,10 +1,11 @@
 """Compares found tables with true ones: adjacency relations, cell F1, TEDS.
 
-Adjacency relations are the metric of the ICDAR 2013 table competition. Each cell with text is
-related to the next cell with text to its right, in each of its rows, and below it, in each of its
-columns. Texts are compared without spaces. Cell F1 compares row, column, spans and text. TEDS is
-one minus the edit distance of two HTML trees, divided by the size of the larger one; a changed cell
-costs the normalised edit distance of its text, or 1 if its spans differ.
+Adjacency relations are the metric of the ICDAR 2013 table competition. A cell with text has a
+relation to the next cell with text on its right, for each row that it covers. It also has a
+relation to the next cell with text below it, for each column. Texts are compared without spaces.
+Cell F1 compares row, column, spans and text. TEDS is one minus the edit distance of two HTML trees,
+divided by the size of the larger tree. A changed cell costs the normalised edit distance of its
+text, or 1 if its spans differ.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def _sum(counters: Iterable[Counter[Relation]]) -> Counter[Relation]:
 
 
 def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
-    """Count the cells of one table with correct row, column, spans and text, also empty ones.
+    """Count the cells of one table with correct row, column, spans and text, empty cells too.
 
     Rows and columns are numbered from the first row and column of each table.
     """
@@ -123,7 +124,7 @@ def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
 
 
 def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]:
-    """Count cells by row, column, spans and text; the table's first row and column are 0."""
+    """Count cells by row, column, spans and text; the rows and columns of a table start at 0."""
     kept = list(cells)
     top = min((cell.row for cell in kept), default=0)
     left = min((cell.column for cell in kept), default=0)

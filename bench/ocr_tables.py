@@ -1,4 +1,4 @@
-"""Measures the task table: cells of ruled tables, adjacency in others, TEDS of single tables."""
+"""Measures the task `table`: F1 of cells or of adjacency relations, and TEDS."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def read_pictures(
 
 
 def bench_drawn(bench: Bench) -> None:
-    """Report the F1 of cells in drawn tables with rules, and of adjacency relations in others."""
+    """Report F1: of cells in drawn tables with rules, of relations in tables without rules."""
     samples = read_drawn_tables(bench.data)
 
     def read(reader: Reader) -> Found:
@@ -122,8 +122,8 @@ def judge_drawn(
 ) -> None:
     """Compare the tables of a page with the true ones.
 
-    A found table that matches no true table counts as wrong: among tables without rules or, if the
-    page has only ruled tables, among ruled ones.
+    A found table that matches no true table counts as a wrong table without rules. If the page has
+    only ruled tables, it counts as a wrong ruled table.
     """
     boxes = [answer_rect(page, table.box) for table in tables]
     pairs = {other: at for at, other in pair_tables(boxes, [table.box for table in truth])}
@@ -238,7 +238,7 @@ def read_documents(
 
 
 def count_document(exact: Sequence[ReadPage], drawn: Sequence[ReadPage]) -> Tally:
-    """Compare the text read from page images with the text layers of the pages that have one."""
+    """Compare text read from page images with the text layer; skip pages without a text layer."""
     return total(
         count_words([line.text for line in truth.lines], [line.text for line in page.lines])
         for truth, page in zip(exact, drawn, strict=True)

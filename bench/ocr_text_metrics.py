@@ -1,7 +1,8 @@
 """Compares read text with the true text: words, characters in reading order, recall.
 
-Word F1 counts the multiset of white-space tokens, upper-cased. The character error rate (CER)
-groups boxes into rows, joins each row from left to right, and counts edits without spaces.
+Word F1 ignores case and the order of words, which are separated by white space. The character error
+rate (CER) groups boxes into rows, joins each row from left to right, and counts edits without
+spaces.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ROW_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of one document; tallies of a set are added up."""
+    """Counts of one document, or their sums over several documents."""
 
     hits: int = 0
     """Number of true items that were found."""
@@ -54,7 +55,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Edits of one document; those of a set are added up."""
+    """Edits of one document, or their sums over several documents."""
 
     edits: int = 0
     """Characters inserted, deleted or replaced."""
@@ -104,7 +105,7 @@ def reading_text(pieces: Sequence[Piece]) -> str:
 
 
 def group_rows(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """Group texts into rows, from top to bottom, each from left to right."""
+    """Group texts into rows from top to bottom, and sort each row from left to right."""
     if not pieces:
         return []
     reach = ROW_SHARE * median(box.height for _, box in pieces)

@@ -1,4 +1,4 @@
-"""Draws pages that have no table but text aligned as in one: columns, lists, forms, charts.
+"""Draws pages without tables whose text is aligned: columns, lists, forms, charts.
 
 They are the negative examples on which the probability of tables is fitted. Names are invented.
 """

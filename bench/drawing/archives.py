@@ -58,7 +58,10 @@ def detection_files() -> dict[str, bytes]:
 
 
 def multi_label_files() -> dict[str, bytes]:
-    """Draw the global dataset of type image-multi-label: an image in the folder of each label."""
+    """Draw the global dataset of type image-multi-label.
+
+    An image is in the folders of all of its labels.
+    """
     rng = Random(_SEED + 3)
     files = {}
     for number in range(_SCENES):

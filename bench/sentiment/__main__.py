@@ -1,8 +1,8 @@
 """Fits the head of CommunitySentiment on rated sentences.
 
-Maintainers run `python -m bench.sentiment`. It writes infra/model_files/fitted/, which
-installations use, in about three minutes on one processor. Processors round sums differently, so
-the result differs slightly between machines.
+Maintainers run `python -m bench.sentiment`, which takes about three minutes on one processor. It
+writes infra/model_files/fitted/, which installations use. Processors round sums differently, so the
+result differs slightly between machines.
 """
 
 from __future__ import annotations

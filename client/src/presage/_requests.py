@@ -81,7 +81,7 @@ class Request:
         return arguments
 
     def pause(self, error: Exception) -> bool | float:
-        """Return whether to retry after an error, or how many seconds to wait before the retry."""
+        """Return the seconds before a retry; True for the usual pause, False for no retry."""
         is_harmless = self.method in ("GET", "DELETE") or self.is_keyed or self.is_read
         if isinstance(error, UnreachableError):
             cause = error.__cause__

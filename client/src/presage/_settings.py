@@ -30,7 +30,7 @@ class Login:
     api_key_file: str = ""
 
     def members(self) -> dict[str, str]:
-        """Return the values in the format of the file, so that former versions can read them."""
+        """Return the values to write to the login file, which earlier versions can read, too."""
         found = {name.name: str(getattr(self, name.name)) for name in fields(self)}
         if not self.api_key_file:
             del found["api_key_file"]

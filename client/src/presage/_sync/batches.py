@@ -169,10 +169,10 @@ class Batches(BatchList):
             format: format of the result: `jsonl`, `csv` or `xlsx`.
             partial: whether to predict only some of the lines if the quota does not allow all.
             progress: whether to show progress bars; by default only on a terminal.
-            reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads;
-                `columns="input"`, which puts all columns of the file before the prediction in csv
-                and xlsx results; and `review_below`, the probability below which the column
-                `review` of such a result is `yes`.
+            reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads.
+                Two options are for csv and xlsx results. With `columns="input"`, the result begins
+                with all columns of the file. With `review_below`, a column `review` is `yes` for
+                predictions below this probability.
 
         Raises:
             TypeError: an option is unknown.

@@ -96,7 +96,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         num_results: int | None = None,
         explain: bool | None = None,
     ) -> ResultT_co | list[ResultT_co]:
-        """Predict a sample or a list of samples, with the call for the model's type.
+        """Predict a sample or a list of samples with the API call that fits the model's type.
 
         Samples are texts or images; each counts as one prediction. To predict many samples with one
         call, create a batch.

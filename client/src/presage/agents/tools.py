@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 
 def _explained(call: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """Report errors of the service and refused files as results that the agent can read.
+    """Return a function that reports errors and refused files in a form that agents can read.
 
-    The returned function raises ResourceError, because the SDK handles this class in tools and in
-    resources. It does not handle a ToolError in resources.
+    It raises ResourceError, because the SDK handles this class both in tools and in resources. The
+    SDK does not handle ToolError in resources.
     """
 
     @wraps(call)

@@ -148,7 +148,7 @@ def cancel(batch_id: BatchId, as_json: Json = False) -> None:
 
 
 def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
-    """Return the family of a model; for prebuilt models, the family of the file."""
+    """Return the family of a model; for a prebuilt model, guess it from the type of the file."""
     try:
         is_text = find_model(service, model_id).model_type.startswith("text")
     except NotFoundError:
