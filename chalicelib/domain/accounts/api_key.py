@@ -85,7 +85,7 @@ class ApiKey:
     last_used_at: datetime | None = None
 
     def is_valid(self, now: datetime) -> bool:
-        """Return whether the key can still be used, because it has not expired."""
+        """Return whether the key has not expired yet."""
         return self.expires_at is None or now < self.expires_at
 
     def is_use_due(self, now: datetime) -> bool:

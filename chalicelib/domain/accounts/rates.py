@@ -1,9 +1,9 @@
 """Limits how many calls an account may make in a short time, by plan and by cost of the call.
 
 Each account and cost class has a token bucket in one row, shared by all processes. A token permits
-one call. A process takes the tokens for one second from the bucket at once and counts them in
-memory, so few calls read or write the row. With up to 50 processes, the effective limit differs
-from the intended one by at most a factor of 2.
+one call. Each process takes the tokens of a whole second from the bucket and counts them in memory,
+so that few calls read or write the row. With up to 50 processes, the effective limit is at most
+twice, and at least half, the intended limit.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class _Drawn:
     def is_due(self, now: float) -> bool:
         """Return whether this process must take tokens from the shared bucket again.
 
-        This is necessary once all tokens that it took are used, and at the latest after
-        BURST_SECONDS. If the bucket was nearly empty, it is necessary after SCARCE_SECONDS.
+        The result is True once all tokens are used, and at the latest BURST_SECONDS after they were
+        taken. If the bucket was nearly empty, the process waits for SCARCE_SECONDS instead.
         """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:

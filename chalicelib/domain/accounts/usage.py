@@ -73,10 +73,9 @@ def month_key(now: datetime) -> str:
 
 
 def percents_passed(limit: int, before: int, after: int) -> list[int]:
-    """Return the NOTED_PERCENTS of the limit that the usage passed between two counts.
+    """Return the percentages in NOTED_PERCENTS that the usage has newly reached.
 
-    `limit` is the number of calls that equals 100 %. `before` and `after` are the earlier and the
-    current number of calls.
+    `limit` is the number of calls that equals 100 %. The usage grew from `before` to `after` calls.
     """
     marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
     return [percent for percent, mark in marks.items() if before < mark <= after]
@@ -117,7 +116,7 @@ class Counters(Protocol):
         """Count one call; return the new number of calls, or None if the limit is reached."""
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Subtract one call from the counter; return False if it may not have been subtracted."""
+        """Subtract one call from the counter; return False if the outcome is unknown."""
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
         """Make the count of one call permanent, so that it cannot be released."""
@@ -131,10 +130,10 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples that are shown to an account on a day, unless that exceeds the limit.
+        """Count examples shown to an account on a day, or none of them if they exceed the limit.
 
         Returns:
-            False if the examples were not counted, because they would exceed the limit.
+            Whether the examples were counted.
         """
 
 
@@ -283,7 +282,7 @@ class Allowances:
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract a failed call from the counter, if the call was counted after all."""
+        """Subtract the failed call of a settlement job from its counter, if it was counted."""
         self._counters.settle(job)
 
     def predictions(self, account: Account) -> Usage:
@@ -411,7 +410,7 @@ class Allowances:
 
 @contextmanager
 def _settled(reservation: Reservation) -> Iterator[None]:
-    """End a reservation when the `with` block fails, otherwise when the API call ends."""
+    """End a reservation at the end of the API call, or earlier if the `with` block fails."""
     try:
         yield
     except Exception as error:

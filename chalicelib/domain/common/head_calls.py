@@ -1,7 +1,7 @@
-"""HEAD requests. They are answered like GET, but must not change anything.
+"""Marks HEAD requests, which are answered like GET but must not change anything.
 
-A HEAD request stores nothing, counts nothing and issues no URL. Code that would do so calls
-`current_head_call` first.
+Before code stores data, counts a call or issues a URL, it checks with `current_head_call` that the
+request is not a HEAD request.
 """
 
 from __future__ import annotations

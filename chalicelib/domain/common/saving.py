@@ -24,4 +24,4 @@ FindUnsaved = Callable[[], Unsaved | None]
 
 
 def all_is_saved() -> None:
-    """Return None: everything is saved, because the storage saves a write before accepting it."""
+    """Return None: this storage has no unsaved data, because it saves each write immediately."""

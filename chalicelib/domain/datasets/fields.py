@@ -1,4 +1,4 @@
-"""Checks of fields that several operations share, and of single texts. See contract section 5."""
+"""Checks fields of requests, such as names, languages, labels and texts. See contract section 5."""
 
 from __future__ import annotations
 

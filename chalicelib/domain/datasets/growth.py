@@ -29,7 +29,10 @@ def check_labels(labels: int, remedy: str) -> None:
 
 
 def check_examples(examples: int) -> None:
-    """Raise InvalidUpload if `examples`, the total after an upload, is over the limit."""
+    """Raise InvalidUpload if a dataset would have too many examples after an upload.
+
+    `examples` is the number after the upload.
+    """
     if examples > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(
             f"The dataset would have {examples:,} examples; at most {MAX_DATASET_EXAMPLES:,} are "
@@ -38,7 +41,10 @@ def check_examples(examples: int) -> None:
 
 
 def check_bytes(size_bytes: int) -> None:
-    """Raise InvalidUpload if `size_bytes`, the total after an upload, is over the limit."""
+    """Raise InvalidUpload if a dataset would have too many bytes after an upload.
+
+    `size_bytes` is the size after the upload.
+    """
     if size_bytes > MAX_DATASET_BYTES:
         raise InvalidUpload(
             f"The dataset would have {size_bytes:,} bytes; at most {MAX_DATASET_BYTES:,} (2 GB) "

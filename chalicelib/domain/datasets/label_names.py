@@ -55,8 +55,7 @@ def is_visible(name: str) -> bool:
 def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
     """Map the present and former names of all labels, in normal form, to label ids.
 
-    If a name is the present name of one label and a former name of another, it maps to the label
-    that has the name now.
+    A present name takes precedence over an equal former name of another label.
     """
     former = [(name, label_id) for label_id, all_of in names.items() for name in all_of.former]
     found = {normal_form(name): label_id for name, label_id in former}
@@ -118,14 +117,14 @@ _DATABASE_NULL = "NULL"
 
 @lru_cache(maxsize=1024)  # it is asked for each row
 def is_missing_mark(label: str) -> bool:
-    """Return whether a label is a mark for a missing value, such as `#N/A`."""
+    """Return whether a label stands for a missing value, as `#N/A` does."""
     mark = label.casefold()
     return mark in _MISSING_MARKS or mark in _CELL_ERRORS or _is_possible(mark)
 
 
 @lru_cache(maxsize=1024)
 def may_be_missing(label: str) -> bool:
-    """Return whether a mark for a missing value, such as `none`, can also be a real label."""
+    """Return whether a label such as `none` may be a real label or stand for a missing value."""
     return _is_possible(label.casefold()) and label != _DATABASE_NULL
 
 

@@ -35,7 +35,7 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class ColumnRank:
-    """The rank of a column as text column, and its rank as label column; rank 1 is the best."""
+    """Two ranks of a column: as a text column and as a label column. Rank 1 is the best."""
 
     text: int
     label: int

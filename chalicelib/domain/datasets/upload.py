@@ -1,4 +1,4 @@
-"""Uploads: a file in the call, a URL, or a file that was put into the bucket before.
+"""Uploads. The call contains the file, or names a URL or a file that is already in the bucket.
 
 A file that is too large for the gateway is sent to the bucket directly. The caller requests a
 presigned form, sends the file with this form, and then passes the form's `path` to an upload call
@@ -93,7 +93,7 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
 
 
 def claimed_file(account_id: str, source: Mapping[str, object]) -> UploadedFile | None:
-    """Return the uploaded file of a job. The job has claimed it, so no other call can use it.
+    """Return the uploaded file that a job has claimed. No other call can use this file.
 
     `source` has the job's `path`, and the `etag` of the file if it was sent with a presigned form.
 

@@ -151,8 +151,8 @@ def check_options(dataset_type: str, options: ReadingOptions) -> None:
     """Raise an error if the options do not fit the dataset type.
 
     Raises:
-        InvalidParameter: only one of format and dataset type has boxes, or a label separator was
-            sent for a type other than `image-multi-label`.
+        InvalidParameter: the format has boxes and the dataset type has none, or vice versa; or a
+            label separator was sent for a type other than `image-multi-label`.
     """
     kind = options.format
     if kind in PICTURE_KINDS and (kind in BOX_KINDS) != (dataset_type == DETECTION):

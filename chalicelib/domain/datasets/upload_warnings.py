@@ -217,7 +217,7 @@ def warn_of_counts(
 def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
     """Return a warning if the same text occurs with different labels.
 
-    `count` is the number of such texts, and `places` says where they are, such as rows.
+    `count` is the number of these texts. `places` says where the first of them are, as `row 7`.
     """
     if not count:
         return []
@@ -275,7 +275,7 @@ def warn_of_guessed_corners(count: int) -> list[UploadWarning]:
 
 
 def warn_of_rotated_images(images: OddBoxes) -> list[UploadWarning]:
-    """Return a warning if images that another tool annotated have an EXIF rotation."""
+    """Return a warning about images with an EXIF rotation whose boxes come from another tool."""
     message = (
         f"{images.count:,} images are rotated by their EXIF orientation. Check their boxes on the "
         "page of the dataset: boxes refer to the image as displayed, and some tools draw them on "

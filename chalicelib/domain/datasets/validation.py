@@ -35,7 +35,8 @@ def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int
 
     See contract section 5, Enough examples.
 
-    Each label has at least one example. `words` is the number of words in all texts; 0 for images.
+    `kept_by_label` has the number of examples of each label, at least 1. `words` is the number of
+    words in all texts; 0 for images.
 
     Returns:
         One sentence for each reason, with what to do; empty if training is possible.

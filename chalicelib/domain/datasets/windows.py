@@ -74,7 +74,7 @@ def read_cost(text: str) -> int:
     """Estimate the number of tokens that an encoder reads for a text.
 
     The estimate of a long text includes the tokens that each window adds. For a text of at most
-    SHORT_CHARACTERS characters it is the number of characters, which is an upper bound.
+    SHORT_CHARACTERS characters, the result is the number of characters, which is an upper bound.
     """
     if len(text) <= SHORT_CHARACTERS:
         return len(text)
@@ -126,7 +126,7 @@ def _tokens(start: int, end: int) -> int:
 
 
 def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]) -> list[int]:
-    """Return 0, then the number of words up to the end of each sentence; short ones are joined."""
+    """Return 0, then for each sentence the index after its last word. Join short sentences."""
     bounds, tokens = [0], 0
     for place, (start, end) in enumerate(words):
         tokens += costs[place]

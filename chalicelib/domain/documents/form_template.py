@@ -65,7 +65,7 @@ class FormTemplate:
 
 @dataclass(frozen=True, slots=True)
 class FieldScore:
-    """Accuracy of one entity on documents from which the template was not learned."""
+    """Accuracy of one entity, measured on documents that were not used to learn the template."""
 
     entity: str
     right: int

@@ -22,7 +22,7 @@ _NOWHERE = PixelBox(1, 1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class PlacedWidget:
-    """A form field as one page shows it, with the page number and its box in pixels of the API."""
+    """A form field of a PDF on one page, with its box in pixels as the API returns them."""
 
     widget: FormWidget
     page_number: int

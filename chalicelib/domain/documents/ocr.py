@@ -209,9 +209,9 @@ def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
 
 
 def with_tick(finding: Finding) -> Finding:
-    """Return a form field with the state of the PDF tick box that is its value.
+    """Return a form field with the state of its PDF tick box: ticked or not.
 
-    A finding without such a tick box is returned unchanged.
+    A finding without a tick box is returned unchanged.
     """
     if not isinstance(finding.item, FormField):
         return finding
@@ -277,8 +277,8 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the best form field for each entity, out of the fields on all pages.
 
-    Fields are compared by three criteria in this order: whether the key matches well, whether there
-    is a value, and `fit` or else the probability.
+    Fields are compared by these criteria, in this order: whether the key matches well; whether
+    there is a value; `fit`, or the probability if there is no `fit`; and the page number.
     """
     every = list(findings)
     scores: dict[str, float] = {}

@@ -28,7 +28,7 @@ class PageWork:
         """Start measuring the time of a call.
 
         `seconds_left` may be infinite. `limit_seconds` is the time limit of the call, for the error
-        text. `slots` limits how many pages of all calls are read at the same time.
+        text. `slots` limits how many pages the process reads at the same time, over all calls.
         """
         self._page_count = page_count
         self._deadline = time.monotonic() + seconds_left

@@ -1,6 +1,6 @@
 """Batches: one model predicts or reads many samples; the result has one line per sample.
 
-A batch is divided into parts: lists of lines that one worker processes at a time.
+A batch is divided into parts. A part is a list of lines that one worker processes.
 """
 
 from __future__ import annotations

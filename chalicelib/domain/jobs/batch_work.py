@@ -58,7 +58,7 @@ class BatchWork(Protocol):
         """
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Yield the uploaded examples of a dataset, in list order, as lines with example ids."""
+        """Yield a line for each uploaded text or image of a dataset, with the id of an example."""
 
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
@@ -89,7 +89,7 @@ class Tables(Protocol):
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Add to each line the input cells that the result repeats."""
+        """Add to each line the cells of its input row that the result repeats."""
 
     def put_columns(self, batch: Batch, table: InputTable) -> None:
         """Store the columns of the input."""

@@ -75,7 +75,7 @@ class Export:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the example sources that the export contains, in list order."""
+        """Return the sources of the exported examples: uploads before feedback."""
         return SOURCES if self.source == "all" else (self.source,)
 
     @property

@@ -42,7 +42,7 @@ def longest_lease(milliseconds: int) -> int:
 
 
 def is_owned(until: int, now: int) -> bool:
-    """Return whether a lease until `until` is valid now; both in milliseconds since 1970."""
+    """Return whether a lease that ends at `until` is valid. Times are milliseconds since 1970."""
     return now <= until <= now + LONGEST_LEASE_MILLISECONDS
 
 

@@ -177,9 +177,9 @@ def encode_job(job: Job) -> str:
 def postponed(job: JobType) -> tuple[JobType, int] | None:
     """Return the next message of a job that must wait, because its account is at its limit.
 
-    Each delay is twice the previous delay, so 9 messages last until shortly before SweepService
-    sends the job again. More messages are a risk: Lambda may stop a function that sends 16 messages
-    to itself.
+    Each delay is twice the previous delay. The 9 messages of a job cover the time until shortly
+    before SweepService sends the job again. More messages are a risk: Lambda may stop a function
+    that sends 16 messages to itself.
 
     Returns:
         The message and its delay in seconds; None if the job was postponed 8 times.

@@ -47,10 +47,10 @@ def compare(
 ) -> Comparison | None:
     """Compare two versions by their predictions for the examples that both evaluations contain.
 
-    No prediction comes from a classifier that was trained on the example. Examples are left out if
-    the older version does not know their current label. With `by_own_labels`, predictions of the
-    older version are compared with the labels at its training, not with labels that were corrected
-    later.
+    Each prediction comes from a classifier that was not trained on the predicted example. Examples
+    are left out if the older version does not know their current label. With `by_own_labels`,
+    predictions of the older version are compared with the labels that the examples had when this
+    version was trained, not with labels that were corrected later.
 
     Returns:
         The comparison, older version first; None without two evaluations, or with fewer than

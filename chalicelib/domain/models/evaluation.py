@@ -1,4 +1,4 @@
-"""Predictions for the examples of a model's dataset, each by a classifier not trained on it."""
+"""Out-of-fold predictions of a model for the examples of its dataset."""
 
 from __future__ import annotations
 

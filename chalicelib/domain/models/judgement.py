@@ -1,4 +1,4 @@
-"""The prediction for an unlabelled sample, and how much labelling the sample would help."""
+"""The prediction for an unlabelled sample, and the benefit of labelling the sample."""
 
 from __future__ import annotations
 

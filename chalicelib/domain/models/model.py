@@ -224,7 +224,7 @@ class ServedModel:
 
     @property
     def family(self) -> str:
-        """Return `language` or `vision`, the part of API paths under which the model answers."""
+        """Return `language` or `vision`, as in the API path of the model's predictions."""
         # Not a lookup: the type of an import is unknown until its archive is read.
         return LANGUAGE if self.type.startswith("text-") else VISION
 

@@ -1,4 +1,4 @@
-"""Where folders of model files come from, and their states in the answer to GET health."""
+"""The source of model files, and the states of the files in the answer to GET health."""
 
 from __future__ import annotations
 

@@ -209,10 +209,10 @@ def out_of_attempts(attempts: int, cause: str) -> str:
 
 
 def new_guard(model_id: str, milliseconds: int) -> str:
-    """Return a new guard entry, which marks a training as open in the rows of dataset and account.
+    """Return a new guard entry for an open training.
 
-    A dataset with a guard entry cannot be deleted. The guard entries of an account count as its
-    open trainings.
+    The rows of the dataset and the account store the entry. A dataset with a guard entry cannot be
+    deleted. The guard entries of an account count as its open trainings.
     """
     # The random part distinguishes two requests in the same millisecond.
     return f"{model_id}.{milliseconds}.{secrets.token_hex(4)}"

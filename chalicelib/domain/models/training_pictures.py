@@ -123,7 +123,7 @@ def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -
         most_rows: number of feature rows that fit into memory.
 
     Returns:
-        The number of views to use of each image, from the first.
+        For each image, the number of views to use. The last views of an image are left out first.
     """
     views = list(wanted)
     extra = max((w - p for w, p in zip(wanted, plain, strict=True)), default=0)

@@ -84,8 +84,8 @@ class TrainingTexts:
         """Sample about `limit` texts, with the same fraction of every label.
 
         Args:
-            limit: number of texts above which to sample.
-            least: minimum number of texts that each label keeps; all if it has fewer.
+            limit: number of texts above which a sample is taken.
+            least: minimum number of texts of each label. A label with fewer texts keeps all.
 
         Returns:
             The sample; all texts if there are at most `limit`.

@@ -51,7 +51,9 @@ def check_user_texts(
     trained to reject out-of-scope texts.
 
     Raises:
-        BadRequest: there are too few or too many texts, or one has a label that the model lacks.
+        BadRequest: there are too few or too many texts; a text has a label that the model does not
+            have; or the model cannot reject texts, but a rate, texts without labels or
+            out-of-scope texts were sent.
     """
     _check_labels(found, labels)
     _check_amount(found)
