@@ -112,7 +112,7 @@ def _street_and_city(words: list[_Word]) -> tuple[list[_Word], list[_Word]]:
 def _after_last_comma(words: list[_Word]) -> int:
     """Return the index of the word after the last comma.
 
-    Return `len(words)` if there is no comma, or if one of the words after it has a digit.
+    Return `len(words)` if there is no comma, or if any word after the last comma has a digit.
     """
     for place in range(len(words) - 2, -1, -1):
         if words[place].ends_part:

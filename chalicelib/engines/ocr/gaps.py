@@ -192,7 +192,7 @@ def _select_characters(line: TextLine, flags: Sequence[bool]) -> TextLine:
 def read_unclear(
     pixels: Pixels, divisions: Sequence[LineSplit], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Return the parts of all lines, after reading all parts with unclear text again in one call.
+    """Read all parts with unclear text again, in one call; return the parts of all lines.
 
     `check` is called regularly; it may raise an error to stop.
     """

@@ -94,7 +94,7 @@ def _has_ink(pixels: Pixels | None) -> bool:
 def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> list[TextLine]:
     """Find text on a page at half and a quarter of its size, if none was found at full size.
 
-    Detectors miss a single line on a large empty page. A blank page is not read again.
+    Detectors may miss the only line of a large page. A page without ink is not read again.
     """
     if not _has_ink(pixels):
         return []

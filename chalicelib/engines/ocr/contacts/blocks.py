@@ -1,4 +1,4 @@
-"""Finds postal addresses, which are several lines of one column."""
+"""Finds postal addresses, which consist of several lines in one column."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class _Blocks:
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
         """Return the piece that continues an address; None at the end of the address.
 
-        A text that does not look like part of an address continues it only if it may be a town or
-        quarter: between two lines of the address, or after a comma. Otherwise the address ends.
+        A text that does not look like part of an address may still be its town or quarter, if it is
+        between two lines of the address or after a comma. Otherwise it ends the address.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
@@ -125,7 +125,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Split a text at a field name (`Ship to:`); yield each part and the piece that it replaces."""
+    """Split a text at a field name (`Ship to:`); yield each part and the piece it is part of."""
     end = key_end(piece.text)
     tail = piece.cut(end, len(piece.text)) if end else None
     if tail is None or not _is_headed(piece.text[: end - 1], tail.text):

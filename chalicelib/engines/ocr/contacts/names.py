@@ -1,4 +1,4 @@
-"""Finds person, organisation and titles of a card in lines without other contacts."""
+"""Finds the person, organisation and titles on a card, in lines without other contacts."""
 
 from __future__ import annotations
 
@@ -207,9 +207,9 @@ class _Judge:
     def _joined_organisation(self, group: Group, confidence: float) -> float:
         """Return the score of an organisation name over several lines; 0 if one line is enough.
 
-        Lines belong together in three cases: they match the domain only together, the last one is
-        the legal form, or they are capitalised in the same large letters, as in a logo. Field names
-        with values are excluded.
+        Lines belong together if the further lines begin with a word such as `and`, if they match
+        the domain clearly better than one line does, if they have a legal form, or if they look
+        like a logo. Field names with values are excluded.
         """
         text = join_text(group)
         is_labelled = any(

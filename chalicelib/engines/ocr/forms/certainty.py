@@ -85,7 +85,7 @@ class Evidence:
 
 
 class Unweighed(StrEnum):
-    """Kinds of results whose probability is a measured rate times legibility, not regression."""
+    """Kinds of results whose probability is a measured rate, multiplied by the legibility."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"
@@ -142,7 +142,7 @@ def misread_characters(segments: Iterable[LineSegment]) -> float:
 
 
 def legibility(segments: Iterable[LineSegment]) -> float:
-    """Return the probability that no character of some texts is misread.
+    """Return the probability that all characters of some texts were read correctly.
 
     In practice, only half as many characters are misread as `misread_characters` expects.
     """

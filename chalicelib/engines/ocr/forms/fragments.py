@@ -141,7 +141,7 @@ def _captions_alike(
 ) -> Iterator[int]:
     """Yield the indexes of captions with numbers, and of captions in two languages.
 
-    Captions of either kind are yielded only if several found keys are of this kind.
+    Captions of one kind are yielded only if several found keys are captions of the same kind.
     """
     count = sum(
         bool(_NUMBERED_CAPTION.match(segments[number].line.text))

@@ -154,7 +154,7 @@ def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
 
 
 def _numbers(cell: Cell, kind: str) -> Iterator[int]:
-    """Yield the number of each row or column, depending on `kind`, that a header cell spans."""
+    """Yield the column numbers that a column header spans, or the row numbers of a row header."""
     first, span = (
         (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
     )

@@ -211,7 +211,7 @@ def _as_array(rulings: Iterable[Ruling]) -> Doubles:
 
 
 def _crossing(lines: Doubles, place: float) -> Doubles:
-    """Return the positions of ruled lines whose extent includes a given position."""
+    """Return the positions of the ruled lines that begin before `place` and end after it."""
     position, start, end = lines
     return np.asarray(position[(start <= place) & (end >= place)])
 

@@ -1,9 +1,9 @@
 """Thresholds and weights for finding keys and values of forms, relative to the text height.
 
-Units: `_HEIGHTS` are multiples of the height of the compared text, `_PIXELS` pixels of the raster
-as read; fractions and weights are 0 to 1, counts are whole numbers. Weights by the direction from
-key to value are in values/candidates.py. `make bench-ocr ARGS="--only form"` and `--only documents`
-measure the effect of a change.
+The end of a name shows the unit. `_HEIGHTS` are multiples of the height of the compared text.
+`_PIXELS` are pixels of the raster as read. Fractions and weights are 0 to 1, counts are whole
+numbers. The weight of each direction from key to value is in values/candidates.py. `make bench-ocr
+ARGS="--only form"` and `--only documents` measure the effect of a change.
 """
 
 from __future__ import annotations

@@ -198,8 +198,8 @@ def _read_whole(
 ) -> TextLine | None:
     """Read a row as one number, to find digits that were missed in one-character boxes.
 
-    If none was missed, join the digits of several lines. Return None if this changes nothing, or if
-    the number contradicts the digits read before.
+    If no digit was missed, only join the lines that contain the digits. Return None if there is
+    nothing to join, or if the number contradicts the digits that are already known.
     """
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):
@@ -225,7 +225,7 @@ def _read_whole(
 def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
     """Return the positions of the boxes that contain a digit or ink.
 
-    Beyond the first and last digit, only boxes up to the first empty one are returned.
+    Before the first digit and after the last digit, the search ends at the first empty box.
     """
     dark = {place: _ink(pixels, row.cell(place, settings.BOX_CORE_SHARE)) for place in row.places}
     least = settings.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
@@ -260,8 +260,8 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
     """Return, for each digit of `text`, the position of its box in the row, chosen from `order`.
 
-    Boxes at the ends may have no digit, because ticks and stains look like digits. Return an empty
-    sequence if the text contradicts the digits that are already `known`, by position.
+    Boxes at the ends may be left out, because ticks and stains in empty boxes look like digits.
+    `known` has digits by position; return an empty sequence if the text contradicts them.
     """
     if not text.isdecimal():
         return ()

@@ -42,7 +42,7 @@ def find_virtual_fields(
         check: called regularly; may raise an error to stop.
 
     Returns:
-        The fields by index of the key, without keys for which no text is left.
+        The fields by index of the key. A key for which no text is left has no field.
     """
     waiting: dict[str, list[int]] = {}
     for number, key in enumerate(keys):

@@ -31,7 +31,8 @@ _NUMBER = re.compile(rf"(?<![\w.,])[+\-]?{_DIGITS}(?: ?%)?(?![\w])")
 def find_money(text: str) -> tuple[Span, ...]:
     """Return the amounts of money in a line, in order.
 
-    An amount has a currency or exactly two decimals. Its span has currency, minus and brackets.
+    An amount has a currency or exactly two decimals. The span of an amount includes its currency,
+    minus sign and brackets.
     """
     corrected = correct_digits(text)
     return without_overlaps(

@@ -111,7 +111,7 @@ _PROSE = word_set(
 
 
 def has_legal_form(text: str) -> bool:
-    """Return whether a name ends with a legal form, or contains an unambiguous one."""
+    """Return whether a name ends with a legal form, or has an unambiguous legal form inside."""
     words = folded_words(text)
     if len(words) > 1 and words[-1] in LEGAL_FORMS:
         return True

@@ -156,8 +156,8 @@ _LONGEST = 60
 def person_confidence(text: str) -> float:
     """Return the confidence, 0 to 1, that a line is only the name of a person.
 
-    A line of capitalised words has about 0.5. Given names, initials, honorifics and credentials
-    increase it. Words of trades and companies are not considered.
+    The confidence is about 0.5 for a line of capitalised words. Given names, initials, honorifics
+    and credentials increase it. Words of trades and companies are not considered.
     """
     if len(text) > _LONGEST:
         return 0.0

@@ -1,4 +1,4 @@
-"""A part of a line that is of one kind, such as a date, and helpers for word lists."""
+"""Spans, which are parts of a line of one kind, such as dates; and helpers for word lists."""
 
 from __future__ import annotations
 

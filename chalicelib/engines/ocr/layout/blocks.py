@@ -23,7 +23,7 @@ class Block:
     """Right edge at which the lines of the block are wrapped, in pixels."""
 
     def flows_on(self, number: int) -> bool:
-        """Return whether a line was wrapped: the next line's first word would not have fitted."""
+        """Return whether a line was wrapped: the next line's first word did not fit into it."""
         row, follower = self.rows[number], self.rows[number + 1]
         if _has_tab(row) or _has_tab(follower):
             return False

@@ -1,9 +1,9 @@
 """Divides a page into flows: parts that are read row by row, one flow after the other.
 
-A page is split at the heights where columns begin and end, then at its gutters, and so on for each
-part. A gutter is a vertical gap over the full height of a part, with text on both sides. Tables
-have gutters, too. So text counts as columns only if its lines are long, or if the rows on both
-sides are not at the same heights.
+A page is split at the heights where columns begin and end, then at its gutters. Each part is split
+again in the same way. A gutter is a vertical gap over the full height of a part, with text on both
+sides. Tables have gutters, too. So text counts as columns only if its lines are long, or if the
+rows on both sides are not at the same heights.
 """
 
 from __future__ import annotations
@@ -104,10 +104,10 @@ def level_pieces(
     Args:
         lines: the runs.
         slope: slope of the page, in radians.
-        is_exact: True if boxes are as high as the font, and no run crosses a gutter. False if boxes
-            are only as high as the ink. Then they are extended to the height of a capital and the
+        is_exact: True if boxes are as high as the font, and no run crosses a gutter. If False,
+            boxes are only as high as the ink. They are extended to the height of a capital and the
             depth of a descender, and runs are split.
-        places: boxes of tables, which become pieces after those of the runs.
+        places: boxes of tables, which become pieces after the pieces of the runs.
     """
     level = _Turn(slope)
     pieces: list[Piece] = []
@@ -200,7 +200,7 @@ def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
 
 
 class _Strip:
-    """Pieces between two horizontal gaps, which cross the whole width of a part of the page."""
+    """The pieces between two horizontal gaps that cross a whole part of the page."""
 
     def __init__(self, pieces: list[Piece], height: float) -> None:
         self.pieces = pieces
@@ -344,7 +344,7 @@ class _Band:
         return [each for each in common if each[0] >= left and each[1] <= right]
 
     def _ends_at_picture(self, strip: _Strip, gutter: Interval) -> bool:
-        """Return whether both columns are interrupted at the same heights, as by an image."""
+        """Return whether a gap, as for an image, interrupts both columns at the same heights."""
         if strip.top - self.strips[-1].bottom < _PICTURE * self._height:
             return False
         above, below = (_sides(part.pieces, gutter) for part in (self.strips[-1], strip))
@@ -389,7 +389,7 @@ def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piec
 def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: float) -> bool:
     """Return whether the two sides of a gutter are columns, which are read one after the other.
 
-    They are not if one side ends above the beginning of the other.
+    They are not columns if one side ends above the top of the other side.
     """
     left, right = rows_of(sides[0]), rows_of(sides[1])
     few = min(len(left), len(right))

@@ -1,8 +1,8 @@
 """Finds the role of each block: page header, page footer, heading or body text.
 
 A short text at the edge of a page is a page header or footer if several pages have the same text
-there; page numbers may differ. A heading has larger letters than most text, or is bold and
-separate.
+there; page numbers may differ. A heading has larger letters than most text, or is a short bold
+block before a block that is not bold.
 """
 
 from __future__ import annotations

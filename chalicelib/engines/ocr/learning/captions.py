@@ -99,7 +99,7 @@ def _above(
 
 
 def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, float]]:
-    """Yield the text before a value on its line, then its last words, one word fewer each time.
+    """Yield the text before a value on its line, then shorter and shorter ends of this text.
 
     The line may begin with another field: "Invoice No. 17 Date 3/5/24".
     """
@@ -111,9 +111,9 @@ def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, flo
 
 
 def _behind(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the last words of a text, one word fewer each time, with a factor for their score.
+    """Yield the ends of a text, one word shorter each time, with a factor for the score.
 
-    The factor is higher if a colon is before these words.
+    The factor is higher if a colon is before the first word of the end.
     """
     starts = [match.start() for match in _WORD.finditer(text)][1:]
     for start in starts[-_MOST_WORDS:]:

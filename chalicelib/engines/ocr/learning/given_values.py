@@ -101,7 +101,7 @@ def amounts_of(text: str) -> frozenset[Decimal]:
 def _plain(digits: str) -> str:
     """Replace the last mark of a number by a decimal point, and remove its other marks.
 
-    If the last mark occurs twice, it separates thousands; the result is then empty.
+    If the last mark occurs twice, it separates thousands, and the result is an empty text.
     """
     head, mark, tail = digits.rpartition(".") if "." in digits else ("", "", digits)
     if digits.rfind(",") > digits.rfind("."):

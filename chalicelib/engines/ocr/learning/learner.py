@@ -131,7 +131,7 @@ class TemplateLearner:
         return sum(entity in self._examples[number].values for number in numbers)
 
     def _counts(self, keys: Mapping[str, TemplateKey], numbers: Sequence[int]) -> dict[str, int]:
-        """Return for each entity the number of the given examples whose value is read correctly."""
+        """Return, for each entity, the number of given examples in which it is read correctly."""
         counts = dict.fromkeys(keys, 0)
         for number in numbers:
             read, values = self._read(number, tuple(keys.values())), self._examples[number].values
@@ -165,7 +165,7 @@ def _key(entity: str, captions: Sequence[RankedCaption], types: tuple[str, ...])
 
 
 def _other_keys(key: TemplateKey, ranked: Sequence[RankedCaption]) -> list[TemplateKey]:
-    """Return variants of a template key: one without types, and one for each other caption."""
+    """Return variants of a template key: without types, and with each other possible caption."""
     others = [replace(key, types=())] if key.types else []
     further = (each.text for each in ranked if each.text not in key.variations)
     return [*others, *(replace(key, variations=(text,)) for text in further)]

@@ -70,8 +70,8 @@ def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
     """Find the most probable text of a zone that has correct check digits.
 
     Returns:
-        The text. None if some position has no allowed character, or if a misprinted check digit is
-        more probable than misread characters.
+        The text. None if a position has no allowed character, or if it is more probable that a
+        check digit is misprinted than that characters were misread.
     """
     kept = _allowed(form, rows)
     if kept is None:
@@ -122,7 +122,7 @@ def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
 
 
 def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Place, ...]:
-    """Return the positions of the rest of an overlong document number, with its check digit.
+    """Return the positions where an overlong document number continues, with its check digit.
 
     Such a number has a filler in place of its check digit. It continues in the optional data, up
     to the first filler (Doc 9303, part 5, 4.2.2, note j).

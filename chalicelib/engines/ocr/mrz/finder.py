@@ -101,7 +101,7 @@ def _most_probable(zones: Iterable[Zone | None]) -> Zone | None:
 
 
 def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
-    """Yield groups of rows that may be a zone, with the zone's format, from the top of the page."""
+    """Yield groups of rows that may be a zone, each with the format; upper rows come first."""
     rows = sorted(filter(_is_like_row, lines), key=lambda line: line.box.center[1])[-_MOST_ROWS:]
     for start in range(len(rows)):
         for form in FORMATS:
@@ -111,7 +111,7 @@ def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
 
 
 def _is_like_row(line: TextLine) -> bool:
-    """Return whether a line may be a row of a zone: long, with mostly characters of zones."""
+    """Return whether a line may be a row of a zone: it is long, and most characters are allowed."""
     top_left, top_right, _, bottom_left = line.corners
     letters = compact(line.text)
     known = sum(letter in LETTERS for letter in letters)

@@ -30,7 +30,7 @@ def value_of(letter: str) -> int:
 
 
 def check_digit(text: str) -> int:
-    """Return the check digit, 0 to 9, of a text of LETTERS."""
+    """Return the check digit, 0 to 9, of a text that consists of characters in LETTERS."""
     weighted = (WEIGHTS[place % 3] * value_of(letter) for place, letter in enumerate(text))
     return sum(weighted) % 10
 

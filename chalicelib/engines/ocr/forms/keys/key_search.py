@@ -83,9 +83,9 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
     """Return the fraction of each key's letter pairs that each unit contains, shape (keys, units).
 
-    It is the sum of the fractions in the unit's segments, at most 1; `shares` has these fractions,
-    shape (keys, segments). A unit of several segments gets 0 if one of its segments has no letter
-    pair of the key, or contains nearly the whole key.
+    `shares` has the fraction for each segment, shape (keys, segments). The fraction for a unit is
+    the sum over its segments, at most 1. A unit of several segments gets 0 if a segment has no
+    letter pair of the key, or if a segment alone contains nearly the whole key.
     """
     joined = np.zeros((len(shares), count), dtype=np.float32)
     for places, columns in chains:
@@ -261,7 +261,7 @@ def _search_long(
 
 
 def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
-    """Yield first and last word, and similarity, of each part of a unit that matches a key."""
+    """Yield each part of a unit that matches a key: first word, last word and similarity."""
     spans = [(0, len(unit.words) - 1)]
     for _ in range(settings.KEY_REPEATS):
         if not spans:
@@ -320,7 +320,7 @@ def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> b
 def _parts(
     unit: Unit, segments: Sequence[LineSegment], first: int, last: int
 ) -> tuple[tuple[int, int, int], ...]:
-    """Return, for each segment of a match, its index and the start and end of the match in it."""
+    """Return, for each segment of a match: its index, and where the match begins and ends in it."""
     bounds: dict[int, tuple[int, int]] = {}
     for place, word in unit.words[first : last + 1]:
         start, _ = bounds.get(place, (word.start, word.end))

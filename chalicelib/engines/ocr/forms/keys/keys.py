@@ -113,7 +113,7 @@ def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
 
 
 def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]:
-    """Yield the most similar matches of each key, up to a limit, that overlap no chosen key."""
+    """Yield the most similar matches of each key, up to a limit; skip overlaps with chosen keys."""
     order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
     for _, some in groupby(order, key=lambda each: each.key):
         yield from islice(

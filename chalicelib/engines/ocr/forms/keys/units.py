@@ -13,7 +13,7 @@ from chalicelib.engines.ocr.forms.spelling import Token, tokens
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One or several segments of a page whose texts are searched as one text."""
+    """One or several segments of a page. Their texts are searched as one text."""
 
     segments: tuple[int, ...]
     """Indexes of the segments."""

@@ -278,9 +278,9 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.fragment]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the value after `number`, the second copy of a line number on a tax form.
+        """Yield the value after a line number of a tax form.
 
-        If several rows of text are near, the one on the baseline of the number is used.
+        `number` is the box of its second copy. If several rows are near, its baseline decides.
         """
         gaps = right_gaps(self._rects, number, number.height)
         labels = right_gaps(self._labels, number, number.height)

@@ -56,7 +56,7 @@ def _kind(text: str) -> int | None:
 
 
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
-    """Return whether the line below continues a value: an address or an unfinished text."""
+    """Return whether the line below belongs to a value that is an address or is unfinished."""
     text = line.rstrip()
     if text.endswith(_OPEN_MARKS) or text.count("(") > text.count(")"):
         return True

@@ -98,7 +98,7 @@ class NumberedLines:
         )
 
     def is_nearest(self, number: Rect, text: Rect) -> bool:
-        """Return whether `number` is the number of its column nearest to the baseline of a text."""
+        """Return whether no other number in the same column is nearer to the baseline of a text."""
         off = abs(text.max_y - number.max_y)
         return not any(
             abs(text.max_y - each.rect.max_y) < off

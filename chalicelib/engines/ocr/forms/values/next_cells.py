@@ -48,7 +48,7 @@ def values_in_next_cells(
     """Find the values of keys that are alone in a ruled cell.
 
     Returns:
-        For each key, by its index, the index of the first text of its value.
+        The index of the first text of each value, by the index of the key.
     """
     page = _Cells(keys, unmatched, rulings)
     found = {pair.key: pair.value for pair in page.adjacent()}

@@ -182,7 +182,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return, by key, the fraction of nearby keys whose value is on the same side as this key's."""
+    """Return, for each key, the fraction of nearby keys with the value on the same side."""
     numbers = list(chosen)
     count = min(settings.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:
@@ -282,7 +282,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
 def _cut(
     key: FoundKey, segments: Sequence[LineSegment], template: TemplateKey
 ) -> tuple[LineSegment, ...]:
-    """Cut a value of one segment to the part with a required type, or after a joined caption."""
+    """Cut a value to the part that has a required type; otherwise cut off a joined caption."""
     text = segments[0].text
     # After a caption's number, engines may join the caption's word and the value: 15 SEXM.
     words = [each for each in template.variations if key.text[:1].isdecimal() and each.isalpha()]
