@@ -33,7 +33,7 @@ _GAIN_OF_FIVE = 0.15
 
 
 class LabelQuality(NamedTuple):
-    """The result of a cross-validation for each label."""
+    """The quality of each label in a cross-validation, and its weight in the overall metric."""
 
     names: Sequence[str]
     counts: Ints
@@ -96,7 +96,9 @@ def multi_label_advice(
 def with_shift(
     advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
 ) -> list[dict[str, Any]]:
-    """Return an adjusted version's advice, with an entry if users' texts differ from the examples.
+    """Return the advice on an adjusted version of a model.
+
+    If users word their texts differently from the examples, the advice includes an entry about it.
 
     Args:
         advice: advice on the version that was adjusted.
@@ -140,7 +142,7 @@ def _merges(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, 
 
 
 def _short_labels(labels: LabelQuality) -> list[dict[str, Any]]:
-    """Return the advice to add examples to labels that have few, with the expected gain."""
+    """Return the advice to add examples to labels with few examples; empty if no gain is likely."""
     gains = np.zeros(len(labels.counts))
     for label in np.flatnonzero((labels.counts > 0) & (labels.counts < _FEW_EXAMPLES)):
         is_larger = labels.counts >= _MORE * labels.counts[label]

@@ -57,7 +57,7 @@ def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> floa
 
 
 def tempered_loss(logits: Floats, truth: Ints, temperature: float) -> float:
-    """Return the mean log-loss of logits, float, (examples, labels), at a temperature."""
+    """Return the mean log-loss of logits, (examples, labels), divided by a temperature."""
     if len(truth) == 0:
         return 0.0
     chosen = logits[np.arange(len(truth)), truth].astype(np.float64) / temperature

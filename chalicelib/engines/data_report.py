@@ -87,11 +87,13 @@ def likely_label_errors(
 ) -> list[Suspect]:
     """Return examples whose labels are probably wrong, the most suspicious first.
 
-    Confident learning: the threshold of a label is its mean probability over the examples with
-    this label. An example counts as an error if the most probable label that reaches its threshold
-    is not the given label. With n errors, at most n examples are returned: those with the lowest
-    probability of the given label, among the examples for which another label is more probable.
-    Labels with fewer than LEAST_EXAMPLES examples are not examined.
+    The method is confident learning. The threshold of a label is its mean probability over the
+    examples with this label. For each example, the most probable of the labels that reach their
+    thresholds is compared with the given label. If they differ, the example counts as an error.
+
+    Candidates are the examples for which another label is more probable than the given label. The
+    candidates with the lowest probability of the given label are returned, at most as many as
+    there are errors. Labels with fewer than LEAST_EXAMPLES examples are not examined.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).

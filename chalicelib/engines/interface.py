@@ -177,7 +177,7 @@ class RejectionQuality:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutOfFold:
-    """Predictions for examples by heads that were not trained on them."""
+    """Out-of-fold predictions: no head was trained on the examples that it predicts."""
 
     examples: Ints
     """Indexes of the examples in the training set, int, shape (n,)."""

@@ -219,5 +219,5 @@ def precision_recall_curve(probabilities: Floats, truth: Ints) -> PrecisionRecal
 
 
 def rounded(values: Floats, digits: int = 6) -> list[float]:
-    """Return numbers, float, shape (n,), as a list for JSON, rounded to `digits` decimals."""
+    """Round numbers, float, shape (n,), to `digits` decimals; return a list for JSON."""
     return [round(float(value), digits) for value in values]

@@ -41,8 +41,8 @@ def target_thresholds(
         is_right: whether the prediction is correct, bool, shape (predictions,).
         counted: whether each prediction counts for the coverage, bool, shape (predictions,); None
             if all count.
-        gain: number that a served model adds to the log-odds of its predictions, because it is
-            trained on more examples than the models of these predictions.
+        gain: how much higher the log-odds of predictions are in the served model, which is trained
+            on more examples than the models of these predictions. It affects only the coverage.
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
     counted = np.ones(len(rounded), bool) if counted is None else counted

@@ -135,7 +135,7 @@ class JoinedGraph:
     def include(
         self, content: memoryview, name: str, inputs: Mapping[str, str], outputs: Sequence[str]
     ) -> list[str]:
-        """Add the nodes of another graph on which the requested outputs depend.
+        """Add the nodes of another graph that are needed for the requested outputs.
 
         Args:
             content: an ONNX file without external data.

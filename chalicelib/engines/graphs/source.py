@@ -129,8 +129,9 @@ def renamed_tensor(message: memoryview, name: str) -> Pieces:
 def renamed_value(message: memoryview, name: str, prefix: str) -> bytes:
     """Return a value's type and shape with another name.
 
-    The prefix is added to the names of the value's variable sizes. Two encoders may read different
-    numbers of tokens; if these sizes had equal names, the runtime could give both the same memory.
+    The prefix is added to the names of the value's variable sizes, such as the number of tokens.
+    Two encoders may read different numbers of tokens. If these sizes had the same name, the runtime
+    could use the same memory for values of both encoders.
     """
     rest = [field.whole for field in read_fields(message) if field.number != _VALUE_NAME]
     described = memoryview(b"".join(rest))

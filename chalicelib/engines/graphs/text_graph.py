@@ -1,9 +1,9 @@
 """Writes a text model as one graph, from the tokens of a text to probabilities.
 
 The graph uses the same operations and number types as `TrainedText.answer`, so its probabilities
-differ by less than 1e-4. It takes one text per run, like the service, because an 8-bit encoder
-gives a text another vector if other texts are in the same run. Functions that add inner nodes
-return the names of the nodes' outputs.
+differ by less than 1e-4. Like the service, it takes one text per run, because the vector that an
+8-bit encoder computes for a text depends on the other texts in the run. Functions that add inner
+nodes return the names of the nodes' outputs.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def compare_golden(
     golden: Sequence[tuple[str | Picture, object]],
     check: Callable[[], None],
 ) -> float:
-    """Compare the head's predictions with the exporting service's; return the largest difference.
+    """Compare predictions of the head and of the exporting service; return the largest difference.
 
     Differences are measured between probabilities, 0 to 1.
 

@@ -87,8 +87,8 @@ class SamplePool:
     def _trim(self) -> None:
         """Remove the samples of the lowest priorities if there are too many.
 
-        The threshold, from which the weights are computed, becomes the highest priority among the
-        removed samples.
+        The highest priority among the removed samples becomes the threshold, from which the weights
+        are computed.
         """
         kept = self._kept
         if kept is None or len(kept.parts) <= self._size:

@@ -78,7 +78,7 @@ def choose(
 
 
 class _Field:
-    """The samples, with the fraction of each sample's error that is already corrected."""
+    """Computes the gain of each sample. Errors that selected samples correct do not count again."""
 
     def __init__(self, vectors: Singles, weights: Singles) -> None:
         self._vectors, self._weights = vectors, weights
@@ -122,10 +122,10 @@ class _Field:
 
 
 def kernel(cosines: Singles) -> Singles:
-    """Return the fraction of a sample's error that a label of another sample corrects.
+    """Return which fraction of one sample's error the label of another sample corrects.
 
     Args:
-        cosines: cosines between the two samples, float32, any shape.
+        cosines: cosine between the vectors of the two samples, for any number of pairs, float32.
     """
     reach: Singles = np.exp((np.minimum(cosines, 1.0) - 1.0) / np.float32(WIDTH))
     return reach

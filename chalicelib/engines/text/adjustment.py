@@ -1,8 +1,8 @@
 """Adjusts a trained model to texts of users, without changing its weights.
 
-Labelled texts determine the temperature and how frequent each label is. Unlabelled texts determine
-the rejection threshold: a mixture of score distributions, measured in training, is fitted to their
-scores, and the threshold is set so that it rejects the requested fraction of the in-domain texts.
+Labelled texts determine the temperature and how frequent each label is. All texts determine the
+rejection threshold. A mixture of score distributions, which were measured in training, is fitted to
+the scores of the texts. The threshold rejects the requested fraction of the in-domain texts.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Benefit:
 
 @dataclass(frozen=True, slots=True)
 class _OutOfFold:
-    """Held-out texts, whether each is predicted correctly (1 or 0), and its log-loss."""
+    """Out-of-fold results: whether each text is predicted correctly (1 or 0), and its log-loss."""
 
     examples: Ints
     right: Floats

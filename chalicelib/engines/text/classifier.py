@@ -119,7 +119,7 @@ class TrainedText:
 
     @property
     def is_finite(self) -> bool:
-        """Return whether weights and offsets are still finite after the division by the scales."""
+        """Return whether all weights and offsets, divided by scales and temperature, are finite."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     def read(self, texts: Sequence[str], encode: Callable[[Sequence[str]], Blocks]) -> Blocks:

@@ -1,4 +1,4 @@
-"""Trains the final head on all examples, and rounds it like the stored artifact."""
+"""Trains the final head on all examples, and rounds its weights as they are stored."""
 
 from __future__ import annotations
 

@@ -127,11 +127,11 @@ def _for_users(
     Args:
         rejector: the rejector.
         found: signals of withheld texts, by heads trained without these and similar texts.
-        reference: two arrays of scaled signals, float64: of the examples, out of fold, shape
-            (texts, 3); and of the background texts, shape (m, 3).
+        reference: two arrays of scaled signals, float64. The first has the signals of the examples,
+            out of fold, shape (texts, 3); the second those of the background texts, shape (m, 3).
         rates: two fractions. The first is the fraction of in-domain texts that may be rejected. The
-            second applies to rejected texts of withheld labels: the fraction of them that may be
-            accepted at the lower threshold.
+            second limits how far the threshold is lowered: it is the fraction of the rejected texts
+            of withheld labels that may be accepted then.
         rows: which of the withheld texts to use, bool.
     """
     is_known = rows & ~found.is_foreign

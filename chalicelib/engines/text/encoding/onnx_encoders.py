@@ -33,8 +33,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def clean_text(text: str) -> str:
     """Return a text that every tokeniser accepts.
 
-    Surrogate pairs become the character they encode, other surrogates U+FFFD, and NUL becomes a
-    space.
+    Surrogate pairs become the characters that they encode. Other surrogates become U+FFFD, and NUL
+    becomes a space.
     """
     text = text.replace("\0", " ").strip()[:MAX_CHARACTERS]
     if _SURROGATE.search(text):
@@ -142,7 +142,10 @@ class TransformerEncoder(OnnxEncoder):
 
 
 class UseEncoder(OnnxEncoder):
-    """The multilingual Universal Sentence Encoder; its graph takes rows of an embedding table."""
+    """The multilingual Universal Sentence Encoder.
+
+    Its embedding table is not part of the graph. The graph receives the rows of a text's tokens.
+    """
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)

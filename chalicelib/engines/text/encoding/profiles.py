@@ -117,7 +117,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Choose the profile of a training that uses label names; it has too few texts to compare."""
+    """Choose a profile without a comparison, for a training from label names and few texts."""
     fast, best = ladder.steps[0], ladder.steps[-1]
     if not _gains_untested(fast):
         return replace(fast, reason="Few examples do not show which encoders are best.")
@@ -132,7 +132,7 @@ def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> 
 
 
 def cost_of(profile: Profile, base: Profile) -> float:
-    """Return the processor time of a short text with `profile`, divided by that with `base`."""
+    """Return the processor time of `profile` for a short text, divided by the time of `base`."""
     own, other = (sum(_SHORT_TEXT_COSTS[name] for name in one.encoders) for one in (profile, base))
     return own / other
 

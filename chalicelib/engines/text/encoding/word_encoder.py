@@ -48,7 +48,7 @@ class WordEncoder(OnnxEncoder):
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield each word with its accents, and each other character except white space."""
+    """Yield the words of a text, and each character between them that is not white space."""
     for is_word, run in groupby(text, _is_of_word):
         if is_word:
             yield "".join(run)
@@ -69,7 +69,7 @@ def _parts(words: Sequence[str]) -> Iterator[str]:
 
 
 def _signs(parts: set[str]) -> Singles:
-    """Add up the signs, 1 or -1, of the parts that share a hash; return float32, shape (1024,)."""
+    """Add 1 or -1 for each part at the position of its hash; return float32, shape (1024,)."""
     hashes = np.array([crc32(part.encode()) for part in parts], np.int64)
     signs = np.where(hashes & 1, 1.0, -1.0)
     return np.bincount((hashes >> 1) % _DIMENSIONS, signs, _DIMENSIONS).astype(np.float32)

@@ -1,8 +1,8 @@
 """Trains a text model from label names and few examples, optionally with unlabelled texts.
 
-Like other text models, the model is linear: its logits are products of the text vector with the
-weights of the labels, times a scale. Accuracy is measured by cross-validation, on the labels
-that have at least two examples.
+Like other text models, the model is linear. The logit of a label is the product of the text vector
+and the label's weights, times a scale. Accuracy is measured by cross-validation, on the labels that
+have at least two examples.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _given(training_set: TextTrainingSet, unlabelled: Blocks) -> tuple[LabelSpac
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _HeldOut:
-    """The logits of examples by weights that were not trained on them."""
+    """Logits of held-out examples, by weights that were fitted to the other examples."""
 
     rows: Ints
     """Indexes of the examples."""

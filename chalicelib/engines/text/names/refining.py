@@ -50,12 +50,12 @@ def fit_weights(given: LabelledVectors) -> Doubles:
 
 
 def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
-    """Return the products of examples with weights that were not fitted to them.
+    """Return the products of held-out examples with weights fitted to the other examples.
 
     Returns:
-        The products, shape (examples, labels), and which examples measure the accuracy, bool, shape
-        (examples,). The only example of a label is not used for that: when it is held out,
-        the label has only its name.
+        The products, shape (examples, labels), and a mask of the examples to use for the accuracy,
+        bool, shape (examples,). The mask leaves out the only example of a label, because without
+        this example the label has only its name.
     """
     order = np.argsort(given.labels, kind="stable")
     firsts = np.searchsorted(given.labels[order], given.labels[order])

@@ -1,7 +1,7 @@
 """Weights the windows of long texts, and joins their vectors to one vector per text.
 
 The weight of a window depends on the odds that it contains evidence for any label. The head of a
-model sees only the joined vectors, so short texts are processed as if there were no windows.
+model reads one vector per text, so it treats short and long texts alike.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _STEPS = 4_096.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowAttention:
-    """A linear classifier of windows: a class per label, and one for windows without evidence."""
+    """A linear classifier of windows, with one class per label and one for background windows."""
 
     encoder: str
     """Name of the encoder whose vectors determine the weights."""
@@ -57,7 +57,7 @@ class WindowAttention:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowReading:
-    """The way a model encodes long texts. Models without it encode only the first 128 tokens."""
+    """How a model encodes long texts. Other models encode only the first 128 tokens of a text."""
 
     attention: WindowAttention | None = None
     """Model that weights the windows; None if the training had no long text.

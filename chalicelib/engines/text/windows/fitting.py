@@ -1,4 +1,4 @@
-"""Fits a model that finds the windows of long texts with evidence for the label.
+"""Fits a model that weights the windows of long texts by their evidence for the label.
 
 Only the label of the whole text is known. So the weights of the windows, and a linear model of
 labels and background, are estimated alternately (expectation maximisation). The windows of a text
@@ -154,8 +154,8 @@ class _Sample:
 class _Objective:
     """The penalised log-loss.
 
-    Each window counts with its weight for the label of its text, and with 1 minus this weight for
-    background.
+    Each window has two targets. The label of its text counts with the weight of the window, and
+    background counts with 1 minus this weight.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ class Whitening:
 
     @property
     def unit(self) -> float:
-        """Step between neighbouring values of transformed rows."""
+        """Step to which transformed values are rounded."""
         return 2.0**-15
 
     def arrays(self) -> dict[str, Array]:

@@ -41,7 +41,7 @@ class Rows:
         """Index of the image of every row, int, shape (rows,)."""
 
     def raw(self, rows: Ints) -> Halves:
-        """Return the raw features of the given rows, int, (n,), as float16, (n, dims).
+        """Return the raw features of `rows`, int, shape (n,); the result is float16, (n, dims).
 
         Raises:
             TrainingFailed: a number is not finite.
@@ -115,13 +115,13 @@ class FeatureTable:
         self._filled += len(rows)
 
     def take(self, rows: Ints) -> Doubles:
-        """Return the given rows, int, shape (n,), as float64, shape (n, dims)."""
+        """Return the features of `rows`, int, shape (n,); the result is float64, (n, dims)."""
         values: Doubles = self._values[rows].astype(np.float64)
         values *= self._unit
         return values
 
     def total(self, rows: Ints) -> Doubles:
-        """Return the exact sum of the given rows, int, shape (n,), as float64, shape (dims,)."""
+        """Return the exact sum of `rows`, int, shape (n,); the result is float64, (dims,)."""
         totals = np.zeros(self.dims, np.int64)
         for first in range(0, len(rows), CHUNK_ROWS):
             part = self._values[rows[first : first + CHUNK_ROWS]]

@@ -35,7 +35,7 @@ class Transform(Protocol):
 
     @property
     def unit(self) -> float:
-        """Step between two values of transformed rows, a power of two.
+        """Step to which transformed values are rounded, a power of two.
 
         Values are at most 32,767 steps.
         """
@@ -191,7 +191,7 @@ class HeadPipeline:
         return self._fit.save()
 
     def restore(self, arrays: Arrays) -> None:
-        """Set the arrays that `save` returned, to resume from.
+        """Resume from the arrays that `save` returned.
 
         Features are not saved: `step` first fills their table again, then continues the fit.
         """

@@ -1,7 +1,8 @@
 """Converts the head's logits to calibrated probabilities.
 
-The loss gives examples with a label more weight, which shifts the logit of the label by the
-logarithm of this weight. The shift is subtracted. Then one temperature is fitted out of fold.
+In the loss of a label, examples that have the label have a higher weight. This shifts the label's
+logit by the logarithm of the weight. The shift is subtracted. Then one temperature is fitted out of
+fold.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def _results(
 
 
 def sign_of(name: str, *, is_present: bool) -> str:
-    """Return the API's class name for a label's presence or absence: `red_positive`."""
+    """Return the class name that the API uses if a label is present or absent: `red_positive`."""
     return f"{name}_positive" if is_present else f"{name}_negative"
 
 

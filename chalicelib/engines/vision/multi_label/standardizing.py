@@ -60,7 +60,7 @@ class Standardizing:
 
     @property
     def unit(self) -> float:
-        """Step between neighbouring values of transformed rows."""
+        """Step to which transformed values are rounded."""
         return UNIT
 
     def arrays(self) -> dict[str, Array]:

@@ -98,7 +98,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Return the sums over the images of both objects; the two sets of images are disjoint."""
+        """Add the sums of `other`, which were computed over other images; return the new sums."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,

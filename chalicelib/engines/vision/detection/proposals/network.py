@@ -73,7 +73,8 @@ def propose(backbones: BackbonePool, image: Picture) -> Proposals:
 def _boxes(logits: Singles, cells: int) -> Doubles:
     """Convert the detector's outputs to boxes in pixels of the view.
 
-    For each side of a box, the outputs are logits of its binned distance from the cell.
+    For each side of a box, the outputs are logits of the binned distance of this side from the
+    cell.
     """
     shares = np.exp(logits.reshape(len(logits), 4, _BINS).astype(np.float64))
     distances = shares @ np.arange(_BINS) / shares.sum(axis=2)

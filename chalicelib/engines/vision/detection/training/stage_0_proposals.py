@@ -1,4 +1,7 @@
-"""Fits heads that label proposed boxes: one to all images, and one per fold to the other images."""
+"""Fits heads that label proposed boxes: one head to all images, and one head per fold.
+
+The head of a fold is fitted to the images outside the fold.
+"""
 
 from __future__ import annotations
 

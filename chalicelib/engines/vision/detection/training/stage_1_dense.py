@@ -39,7 +39,7 @@ class DenseStage:
             context: context of the training.
             places: indexes of the images to train on.
             epochs: number of epochs.
-            is_wanted: returns whether this head is needed, as far as known. It is called again
+            is_wanted: returns whether this head is needed, by the results so far. It is called
                 before each step, so its result may change until the stage begins.
             first_record: number of the first learning curve record; None for no records.
         """

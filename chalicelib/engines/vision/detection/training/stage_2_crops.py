@@ -31,8 +31,8 @@ class CropStage:
 
         Args:
             context: context of the training.
-            is_wanted: returns whether classifying crops (second look) will be tried. It is called
-                again before each step, so its result may change until the stage begins.
+            is_wanted: returns whether the second look, which classifies crops, will be tried. It is
+                called before each step, so its result may change until the stage begins.
         """
         self._is_wanted = is_wanted
         self._context = context

@@ -1,4 +1,4 @@
-"""Measures the finished model on held-out images, and compares all images with its detections."""
+"""Measures the finished model on held-out images, and checks the boxes of all images with it."""
 
 from __future__ import annotations
 

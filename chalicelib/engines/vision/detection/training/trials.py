@@ -120,7 +120,7 @@ class Trials:
 
     @property
     def needs_dense(self) -> bool:
-        """Whether the model needs a dense head; certain only after all trials."""
+        """Whether the model needs a dense head. This can change until all trials are finished."""
         if self._context.options.has_named_epochs:
             return True
         if all(stage.is_done for stage in self.stages):
