@@ -48,8 +48,8 @@ def scan_upload(
     Args:
         file: Seekable; read from its start.
         kind: The dataset to which the file would be added.
-        begin: Called with the counts before the first example is read. So the caller has them even
-            if the scan fails.
+        begin: Called before the first example is read, with the object that receives the counts. So
+            the caller has the counts even if the scan fails. May be called again for a text file.
         check: Called often; may raise an error to stop.
         shows_rows: Whether to add the first rows to the result, or to the error if the file is
             refused.

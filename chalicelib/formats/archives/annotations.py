@@ -1,6 +1,6 @@
 """Collects the boxes of all images in an archive, with 60 bytes of memory per box.
 
-In the archive, annotation files of any format may come after the images, so they are read first.
+Annotation files are read before the images, even if they come after the images in the archive.
 See contract section 5, Upload formats, and beyond.md, section 1.
 """
 
@@ -45,7 +45,7 @@ class BoxRow:
     """Format string, such as `ROW`, for messages that say where in its file the box is."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
-        """Return the entry of the receipt for this box, which is rejected."""
+        """Return the receipt's entry that says why this box is rejected."""
         return rejected(self.place, (self.row, self.column), picture, reason)
 
 
@@ -66,7 +66,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 
 @dataclass(frozen=True)
 class BoxSource:
-    """The archive's files, and the callbacks, that a reader of one annotation file needs."""
+    """The files and callbacks that a reader of one annotation file needs."""
 
     index: ImageIndex
     """Files of the archive."""
@@ -137,8 +137,8 @@ class Annotations:
         """Return the name of a column or file with boxes; if it has no name, `box` and its index.
 
         Args:
-            part: Index, from 0, of the annotation file, or of the column; only columns with boxes
-                count.
+            part: Index, from 0, of the annotation file, or of the column among the columns with
+                boxes.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
@@ -216,7 +216,8 @@ class Annotations:
 def check_limits(name: str, boxes: int, labels: int) -> None:
     """Raise InvalidUpload if an annotation file has too many boxes or labels.
 
-    A file may have as many boxes as a dataset, and ten times as many labels.
+    A file may have as many boxes as a dataset may have examples, and ten times as many labels as a
+    dataset may have.
     """
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(

@@ -82,7 +82,7 @@ class _Picture(NamedTuple):
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any JSON object. Decoding a list of these only checks that every element is an object."""
+    """Any JSON object. The type `list[_Member]` checks that all elements of a list are objects."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)

@@ -35,7 +35,7 @@ class NameGuess:
     """A name that each code page decodes differently; empty if nothing had to be guessed."""
 
     def describe(self) -> str:
-        """Return a phrase for messages: each code page, with the sample decoded by it."""
+        """Return a phrase for messages that shows how each code page decodes the sample."""
         first, *others = (
             f"{name} ('{self.sample.decode(name, 'replace')[:40]}')" for name in self.encodings
         )

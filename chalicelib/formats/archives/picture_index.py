@@ -41,8 +41,8 @@ class ImageIndex:
             cell: Path or name as written in an annotation. Backslashes and paths of other tools
                 are accepted.
             folder: Folder of annotations.csv with a "/" at its end, or empty.
-            split: Words for splits, such as `train`. If several images have the name, the one in a
-                folder with such a word is returned.
+            split: Words for splits, such as `train`. If several images have the name, the image in
+                a folder with such a word is returned.
 
         Returns:
             The index of the file, or the reason why it was not found.
@@ -52,7 +52,7 @@ class ImageIndex:
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
     def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
-        """Return the index of the only image in a folder of the split; otherwise `found`."""
+        """Return the only image in the split that has the name; `found` if it is not unique."""
         if isinstance(found, int) or self._names.get(name) != _SEVERAL:
             return found
         if self._by_split is None:
@@ -61,7 +61,7 @@ class ImageIndex:
         return places.pop() if len(places) == 1 else found
 
     def _list_by_split(self) -> dict[tuple[str, str], set[int]]:
-        """Return up to two images for each file name in folders of each split, such as `train`."""
+        """Return, for each split and file name, up to two images in folders of the split."""
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for path, index in self._paths.items():
             folder, _, name = path.rpartition("/")

@@ -236,8 +236,8 @@ def _has_confidence(words: list[str]) -> bool:
     """Return whether a line has a box, a confidence and possibly a track number.
 
     Other lines may be polygons, whose points are pairs of numbers. Six numbers are a polygon of
-    three points, unless the last is a whole number: then they are a box, its confidence and a
-    track number.
+    three points. But if the last of them is a whole number, the numbers are a box, its confidence
+    and a track number.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True

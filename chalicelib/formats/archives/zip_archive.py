@@ -172,7 +172,8 @@ class ZipArchive:
         """Yield the files in the order of the directory, without folders, hidden and system files.
 
         Yields:
-            All files, even unusable ones. The caller may read a file before it requests the next.
+            All files, even those that cannot be read. The caller may read each file before it
+            requests the next file.
         """
         for entry in read_entries(self._file, self._directory):
             if not _is_skipped(entry):

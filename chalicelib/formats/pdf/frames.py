@@ -36,7 +36,7 @@ class OutOfTime(Exception):
 class ProcessorTime:
     """A deadline in processor time of another process, so a busy machine does not shorten it.
 
-    The elapsed time is limited, too, to MAX_SLOWDOWN times the allowed processor time.
+    The elapsed time may be at most MAX_SLOWDOWN times the allowed processor time.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:

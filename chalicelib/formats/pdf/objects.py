@@ -136,7 +136,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, thing: Any, sides: Sides) -> None:
-        """Add a filled area: a thin one as a line, otherwise its four edges if it is visible."""
+        """Add a filled area: as a line if it is thin, else as four edges if it is visible."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:

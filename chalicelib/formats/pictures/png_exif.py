@@ -1,8 +1,8 @@
 """Moves the EXIF orientation of a PNG from a text chunk to the standard chunk `eXIf`.
 
 Before 2017, PNG had no chunk for EXIF, and editors such as ImageMagick wrote EXIF as hexadecimal
-text. Viewers rotate such images, so the service rotates new files. For stored examples only the
-standard chunk counts, because their boxes were drawn on images that were not rotated.
+text. Viewers rotate such images, so the service rotates new files. For stored examples, only the
+standard chunk is used: if they have only a text chunk, their boxes were drawn without rotation.
 """
 
 from __future__ import annotations

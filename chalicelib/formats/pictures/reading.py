@@ -62,9 +62,9 @@ def read_picture(
     Args:
         data: The file.
         max_bytes: Maximum size of the file in bytes.
-        least_side: Minimum length of the shorter side in pixels. A larger image may be reduced, but
-            not below this, which saves time and memory. None for all pixels; even then a JPEG of
-            more than about 41,000,000 pixels is decoded at half its width and height.
+        least_side: Minimum length of the shorter side in pixels. To save time and memory, a larger
+            image may be reduced, but not below this length. None for all pixels; even then a JPEG
+            of more than about 41,000,000 pixels is decoded at half its width and height.
         contrasts: Whether transparent parts are black if the image has light content.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Limits of images, and the errors for images above them."""
+"""Limits of images, and the errors for images that exceed a limit."""
 
 from __future__ import annotations
 

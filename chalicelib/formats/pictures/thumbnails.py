@@ -1,4 +1,4 @@
-"""Makes thumbnails of images for lists, and images of PDF pages."""
+"""Makes JPEG files: thumbnails of images for lists, and images of PDF pages."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of a column name, or of a name that differs only in case, or None."""
+    """Return the position of a column name; ignore case if no name is equal. None if missing."""
     if wanted in cells:
         return list(cells).index(wanted)
     folded = [cell.casefold() for cell in cells]

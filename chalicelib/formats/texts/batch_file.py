@@ -67,7 +67,7 @@ def read_lines(
     *,
     keeps_cells: bool = False,
 ) -> Iterator[BatchLine]:
-    """Yield the lines of a file. The line of an unusable row has the row's error.
+    """Yield the lines of a file; for a row that cannot be used, a line with the error.
 
     Args:
         file: seekable, read from its start.

@@ -77,7 +77,9 @@ WIDE = tuple(_FREQUENT)
 
 
 def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return the code pages that fit clearly better than the default, best first, then the default.
+    """Return the code pages that fit clearly better than the default, then the default itself.
+
+    The code page that fits best is first.
 
     Args:
         texts: Lines or names of one file that are not ASCII.

@@ -85,7 +85,7 @@ class _Lines:
         self._waiting.extendleft(reversed(self.taken[1:]))
 
     def restart_record(self, number: int) -> None:
-        """Put back all lines of this record except the first, which begins the record again."""
+        """Begin the record again with its first line, and put back its other lines."""
         self.push_back(number)
         first = self.taken[0]
         self.start_record()
@@ -170,7 +170,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
 
 
 def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
-    """Read a broken record again, with quotes escaped by backslashes; [] if that fails."""
+    """Read a broken record again, as if backslashes escape its quotes; [] if that fails."""
     lines.restart_record(number)
     with suppress(csv.Error, _TooLong):
         return next(csv.reader(_unescaped(lines, separator), delimiter=separator, strict=True))
@@ -180,8 +180,8 @@ def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
 def _unescaped(lines: _Lines, separator: str) -> Iterator[str]:
     """Yield the lines of a record, with quotes doubled instead of escaped by backslashes.
 
-    The first line with a separator is the last one, because the next lines may be separate rows. So
-    a record that is incomplete at this line stays broken.
+    The iteration ends after the first line with a separator, because the next lines may be separate
+    rows. So a record that continues after this line stays broken.
     """
     for line in chain(lines.taken[:1], lines):
         yield _ESCAPED.sub(lambda found: '""' if found[1] == '"' else found[1], line)
@@ -230,7 +230,7 @@ def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
         separator: "," or tab.
 
     Returns:
-        The score, with its counts in order of importance.
+        The score. Its most important count comes first.
     """
     other = "\t" if separator == "," else ","
     header = False

@@ -190,10 +190,11 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers, from 1, of the few lines that are not UTF-8 in a UTF-8 file.
+    """Return the numbers, from 1, of the few lines of a UTF-8 file that are not valid UTF-8.
 
     Returns:
-        [] if there are too many such lines, or too few lines that show that the file is UTF-8.
+        The numbers; [] if there are too many such lines, or if too few other lines show that the
+        file is UTF-8.
     """
     file.seek(0)
     stray: list[int] = []

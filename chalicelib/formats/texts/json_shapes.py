@@ -142,10 +142,10 @@ def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
 
 
 def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool:
-    """Return whether all objects have a text only in `name`, and most of these texts differ.
+    """Return whether `name` is the only member with a text in all objects, and most texts differ.
 
     All objects are compared, because the first object may lack a second text that other objects
-    have. The texts must differ, because the name of a source or an author is a text, too.
+    have. A member whose texts repeat may be the name of a source or an author.
     """
     values = [value for value in objects if isinstance(value, Mapping)]
     texts = {value[name] for value in values if isinstance(value.get(name), str)}

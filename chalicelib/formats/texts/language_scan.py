@@ -112,8 +112,8 @@ def scan(
     Args:
         file: seekable, read from its start.
         rules: the rules of the dataset to which the file is added.
-        begin: Called with the result before the first row is read. So the caller has the counts
-            even if the scan fails.
+        begin: Called before the first row is read, with the result that receives the counts. So the
+            caller has the counts even if the scan fails. Called again if the scan starts again.
         check: Called often; may raise an error to stop.
 
     Returns:
@@ -145,7 +145,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a scan with all counts at 0 and the file's format as found in `result`."""
+    """Return a scan that keeps what `result` knows about the file, with all counts at 0."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -411,5 +411,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the labels, new in the dataset, that look like a missing value such as n/a."""
+    """Return the new labels that may stand for a missing value, such as `none`."""
     return [label for label in result.new_labels if may_be_missing(label)]

@@ -165,11 +165,12 @@ class TextTable:
         return self._profiled[first]
 
     def find_names(self, names: list[str], options: ReadingOptions) -> list[str]:
-        """Return the first row's cells; data that equals a requested position becomes "".
+        """Return the cells of the first row, to be used as column names.
 
-        A request for column 1 means the first column. If the first row is data with the class
-        number 1, this cell must not be taken for a column name. The row is data if some of its
-        cells are not numbers, and one of its cells occurs again further down in the same column.
+        If the row is data, cells that equal a requested column position become "". For example, a
+        request for column 1 means the first column, not a cell with the class number 1. The row is
+        data if some of its cells are not numbers, and one of its cells occurs again further down in
+        the same column.
         """
         columns = (*split_columns(names, options.text_column), options.label_column)
         asked = {column for column in columns if column}
@@ -183,9 +184,9 @@ class TextTable:
     def _is_data(self, names: list[str], asked: set[str]) -> bool:
         """Return whether the first row is data rather than names.
 
-        A row of only numbers is taken for names, because columns are often named 0, 1, 2. Any row
-        is taken for names if the caller requests a column by a text, or by a number above the
-        number of columns.
+        A row of only numbers is taken for names, because columns are often named 0, 1, 2. If the
+        caller requests a column by its name, or by a number above the number of columns, any row is
+        taken for names.
         """
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
         if not are_positions or all(map(str.isdecimal, names)):

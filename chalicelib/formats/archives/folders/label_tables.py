@@ -252,7 +252,7 @@ class _Table:
     def _find_in(self, index: ImageIndex, places: list[str]) -> int | str:
         """Find an image by its possible paths.
 
-        If several images have its name, return the only one in the table's split.
+        If several images have the file name, only an image in the table's split is returned.
         """
         found, path = index.find_first(places), places[-1]
         if isinstance(found, int) or "/" in path:

@@ -77,7 +77,7 @@ class ColumnFacts:
 
     @property
     def are_names(self) -> bool:
-        """Return whether the values, or the labels in lists of labels, repeat as labels do."""
+        """Return whether the values repeat as labels do; a list of labels counts as its labels."""
         if self.all_repeat and self.distinct * 2 <= self.rows:
             return True
         names = self.counts - self.lists + self.parts

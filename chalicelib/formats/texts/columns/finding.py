@@ -197,8 +197,8 @@ class ColumnFinder:
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip the further header rows that survey tools write below the header.
 
-        Such rows lack the number, date or address that all other rows have in a column. Or they
-        have identifiers that number the columns, such as QID1, QID2.
+        Such a row has no number, date or address in columns where all other rows have one. Or it
+        has identifiers that number the columns, such as QID1, QID2.
         """
         are_numbers = are_numbered(*names)
         # A column behind the last name has no profile.
@@ -305,7 +305,7 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only likely column, or else the only named column that is not `taken`."""
+        """Return the only likely column, otherwise the only named column except `taken`."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 

@@ -31,9 +31,9 @@ _SENTENCE_ENDS = frozenset(".!?…。！？")
 def join_cells(table: TextTable) -> TextLayout:
     """Decide how to read rows of three or more cells, if the header has two names.
 
-    Returns the new layout. The layout stays the same if the header has further empty cells, because
-    these are unnamed columns of a spreadsheet. If most rows have two cells, wider rows are
-    rejected.
+    Returns the new layout. If the header has further cells that are empty, the layout stays the
+    same, because these cells are unnamed columns of a spreadsheet. If most rows have two cells,
+    wider rows are rejected.
     """
     layout = table.layout
     rows = [(number, cells) for number, cells in islice(table.rows(), _MAX_ROWS)]

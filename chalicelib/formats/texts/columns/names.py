@@ -200,7 +200,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Tests whether a name fits by its words: "customer message" does, "message id" does not."""
+    """Tests a column name by its words: "customer message" fits, "message id" does not."""
 
     known: frozenset[str]
     other: frozenset[str]

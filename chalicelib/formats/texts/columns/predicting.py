@@ -55,7 +55,7 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better texts predict a column's values than the most frequent value does.
+    """Return how much better a classifier of texts predicts a column than the most frequent value.
 
     A classifier fitted on one half of the rows predicts the other half, and vice versa. The gain
     is the number of correct predictions, minus the number of rows with the most frequent value. The
