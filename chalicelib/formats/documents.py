@@ -82,7 +82,7 @@ def open_document(
     Raises:
         TooLarge: the file has more than 10 MB.
         UnsupportedType: the content is not a PNG, JPEG or PDF.
-        BadRequest: the document is empty, damaged, encrypted, without pages, has too many pages or
+        BadRequest: the document is empty, damaged or encrypted, has no pages, has too many pages or
             pixels, or takes too long.
         TimedOut: the process that reads PDFs does not start, or no time is left.
     """

@@ -135,7 +135,7 @@ def warn_of_missing_texts(rows: Mapping[str, int]) -> list[UploadWarning]:
 
 
 def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
-    """Return a warning if labels look like several labels in one, such as `Account|Urgent`."""
+    """Return a warning if labels look like lists of labels, such as `Account|Urgent`."""
     known = {label: split_labels(label) for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
     found = [label for label, parts in known.items() if len(parts) > 1]

@@ -19,7 +19,7 @@ _SMALLEST = 1e-12
 
 
 def short_vectors(features: Floats) -> Halves:
-    """Return random projections of a head's features, each of length 1.
+    """Project the features of a head at random to short vectors of length 1.
 
     Args:
         features: float, shape (samples, dims).

@@ -47,7 +47,7 @@ def write_jsonl(
     Args:
         file: Receives UTF-8; stays open.
         rows: Texts and labels.
-        labels: Not used; `write_csv` has the same arguments.
+        labels: Not used. The parameter exists because `write_csv` needs it.
 
     Returns:
         The number of rows.

@@ -250,7 +250,7 @@ def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
 
 
 def _common(one: list[Interval], other: list[Interval], least: float) -> list[Interval]:
-    """Return the intersections of two lists of intervals without text, at least `least` wide."""
+    """Return the intervals that both lists cover, without those narrower than `least`."""
     found = []
     first = second = 0
     while first < len(one) and second < len(other):

@@ -102,7 +102,7 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
 
 
 def _street(lines: Sequence[LineSegment]) -> int:
-    """Return the index of the first line of an address whose last line is the town."""
+    """Return the index of the first address line. The last of `lines` is the town."""
     first = len(lines) - 1
     while first and _is_of_address(lines[first - 1].text):
         first -= 1
