@@ -465,5 +465,6 @@ def _document(
                 "low": round(part.low, 4),
                 "high": round(part.high, 4),
             }
-        document |= {"outOfDomainRate": rate, "nearest": nearest}
+        boundary = "labelledTexts" if found.has_boundary else "training"
+        document |= {"outOfDomainRate": rate, "boundary": boundary, "nearest": nearest}
     return document
