@@ -73,6 +73,10 @@ def _languages(report: Report, embedder: Embedder) -> None:
         errors.append(calibration_error(model, test).value)
         found, right = answers(model, test)
         perfect.append(perfect_error(found))
+        # Without a bar, because the error of perfect probabilities is above it.
+        peer = ("perfect probabilities", round(perfect[-1], 4))
+        name = f"SIB-200 {code}, names alone: calibration error"
+        report.add(name, errors[-1], "", None, peer)
         squares.append(unbiased_square(found, right))
         shares.append(found)
         truth.append(right)

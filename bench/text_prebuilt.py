@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,8 +12,10 @@ import numpy as np
 
 from bench import peers
 from bench.report import Bar, Report, say
+from bench.sentiment.figures import score_left_out
 from bench.sentiment.packages import CLEAR_SENTENCES, VADER
-from bench.sentiment.sentences import split_sentences
+from bench.sentiment.run import READING, label_texts
+from bench.sentiment.sentences import Sentences, split_sentences
 from bench.text_data import (
     Embedded,
     Embedder,
@@ -23,6 +25,7 @@ from bench.text_data import (
     right,
     share_of,
 )
+from chalicelib.domain.common.arrays import Singles
 from chalicelib.engines import metrics
 from chalicelib.engines.text import classifier
 from chalicelib.engines.text.classifier import TrainedText
@@ -32,6 +35,8 @@ from infra.model_files.sentiment_head import LABELS
 WARM_PREDICTIONS = 200
 # Least amount by which the mean recall over the sources must be above VADER's.
 ABOVE_VADER = 0.03
+NEGATIVE_RECALL = Bar(0.66)
+Recalls = Mapping[str, float]
 SENTENCES = Path(__file__).parents[1] / "build" / "sentiment"
 INTENTS = {
     "account-balance": ("balance", "transactions", "spending_history"),
@@ -146,8 +151,7 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
     peer = None if asked is None else ("VADER", right(asked, test.labels))
     found = accuracy(model, test)
     shares, truth = answers(model, test)
-    matrix = metrics.confusion_matrix(truth, shares.argmax(axis=1), len(model.labels))
-    recall = metrics.label_scores(matrix, len(model.labels)).recall
+    recall = _recalls(truth, shares.argmax(axis=1), model.labels)
     error = calibration_error(model, test)
     report.add(
         "SST-3, CommunitySentiment: accuracy",
@@ -157,7 +161,10 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
         peer,
         interval=found.interval,
     )
-    report.add("SST-3, CommunitySentiment: macro recall", float(recall.mean()), "", Bar(0.64))
+    macro_recall = float(np.mean([*recall.values()]))
+    report.add("SST-3, CommunitySentiment: macro recall", macro_recall, "", Bar(0.64))
+    rival = None if asked is None else _vader_recalls(truth, asked, model.labels)
+    _report_recalls(report, "SST-3, CommunitySentiment", recall, rival)
     report.add(
         "SST-3, CommunitySentiment: calibration error",
         error.value,
@@ -165,7 +172,7 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
         Bar(0.05, is_ceiling=True),
         interval=error.interval,
     )
-    _report_left_out(report, embedder.models)
+    _report_left_out(report, embedder)
     encoder = embedder.encoder(names[0])
     durations = []
     for text in test.texts[:WARM_PREDICTIONS]:
@@ -175,14 +182,21 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
     report.add("CommunitySentiment: warm prediction, p50", float(np.median(durations)), "ms")
 
 
-def _report_left_out(report: Report, models: Path) -> None:
-    """Report the stored metrics of heads, each on the source left out of its training."""
-    path = models / "prebuilt" / "CommunitySentiment" / "card.json"
+def _report_left_out(report: Report, embedder: Embedder) -> None:
+    """Report metrics of heads, each on the source left out of its training, next to VADER's.
+
+    The card of the model has macro recall and calibration error. The recall of each label is that
+    of heads that are fitted again.
+    """
+    path = embedder.models / "prebuilt" / "CommunitySentiment" / "card.json"
     left_out = json.loads(path.read_text(encoding="utf-8"))["leftOut"]
-    peer = _vader_recalls()
+    sentences = _read_sentences()
+    peer = _vader_by_source(sentences)
+    macro = {source: float(np.mean([*recalls.values()])) for source, recalls in peer.items()}
+    own = _left_out_recalls(embedder, sentences)
     for source, found in left_out.items():
         name = f"CommunitySentiment without {source}"
-        rival = peer.get(source)
+        rival = macro.get(source)
         report.add(
             f"{name}: macro recall",
             found["macroRecall"],
@@ -190,21 +204,49 @@ def _report_left_out(report: Report, models: Path) -> None:
             None if rival is None else Bar(rival),
             None if rival is None else ("VADER", rival),
         )
+        _report_recalls(report, name, own[source], peer.get(source))
         error = found["calibrationError"]
         report.add(f"{name}: calibration error", error, "", Bar(0.05, is_ceiling=True))
-    if peer:
+    if macro:
         mean = float(np.mean([found["macroRecall"] for found in left_out.values()]))
-        rival = float(np.mean([*peer.values()]))
+        rival = float(np.mean([*macro.values()]))
         name = "CommunitySentiment without each source, mean: macro recall"
         report.add(name, mean, "", Bar(rival + ABOVE_VADER), ("VADER", rival))
 
 
-def _vader_recalls() -> dict[str, float]:
-    """Return VADER's macro recall by source of the rated sentences; empty if VADER cannot run."""
+def _report_recalls(report: Report, name: str, own: Recalls, peer: Recalls | None) -> None:
+    """Report the recall of each label, with a bar on that of the negative one."""
+    for label, value in own.items():
+        bar = NEGATIVE_RECALL if label == "negative" else None
+        rival = None if peer is None else ("VADER", peer[label])
+        report.add(f"{name}: recall, {label}", value, "", bar, rival)
+
+
+def _read_sentences() -> Sentences:
+    """Download the rated sentences if they are absent, and read them."""
     with TemporaryDirectory() as folder:
         for package in (VADER, CLEAR_SENTENCES):
             extract(package, fetch(package, SENTENCES, say), Path(folder))
-        rated = split_sentences(Path(folder)).training
+        return split_sentences(Path(folder))
+
+
+def _left_out_recalls(embedder: Embedder, sentences: Sentences) -> dict[str, Recalls]:
+    """Return the recall of each label by source, of a head fitted without this source."""
+
+    def encode(texts: list[str]) -> Singles:
+        return embedder.embed(texts, "rated sentences", [READING])[READING]
+
+    texts, truth = label_texts(sentences.trained, encode)
+    rated = sorted({sentence.source for sentence in sentences.training})
+    return {
+        source: _recalls(part.truth, part.logits.argmax(axis=1), LABELS)
+        for source, part in score_left_out(texts, truth, rated).items()
+    }
+
+
+def _vader_by_source(sentences: Sentences) -> dict[str, Recalls]:
+    """Return VADER's recall of each label by source; empty if VADER cannot run."""
+    rated = sentences.training
     asked = peers.vader([sentence.text for sentence in rated])
     if asked is None:
         return {}
@@ -212,10 +254,19 @@ def _vader_recalls() -> dict[str, float]:
     for source in sorted({sentence.source for sentence in rated}):
         rows = [row for row, sentence in enumerate(rated) if sentence.source == source]
         truth = np.array([rated[row].label for row in rows])
-        found = np.array([LABELS.index(asked[row]) for row in rows])
-        matrix = metrics.confusion_matrix(truth, found, len(LABELS))
-        recalls[source] = float(metrics.label_scores(matrix, len(LABELS)).recall.mean())
+        recalls[source] = _vader_recalls(truth, [asked[row] for row in rows], LABELS)
     return recalls
+
+
+def _vader_recalls(truth: np.ndarray, asked: Sequence[str], labels: Sequence[str]) -> Recalls:
+    return _recalls(truth, np.array([labels.index(answer) for answer in asked]), labels)
+
+
+def _recalls(truth: np.ndarray, found: np.ndarray, labels: Sequence[str]) -> Recalls:
+    """Return the recall of each label, from indexes of true and predicted labels."""
+    matrix = metrics.confusion_matrix(truth, found, len(labels))
+    recall = metrics.label_scores(matrix, len(labels)).recall
+    return dict(zip(labels, recall.tolist(), strict=True))
 
 
 def _bench_intents(report: Report, embedder: Embedder) -> None:

@@ -61,6 +61,20 @@ def logits(head: SentimentHead, vectors: Singles) -> Singles:
     return np.asarray(vectors @ head.weights + head.biases, np.float32)
 
 
+def score_left_out(
+    texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str]
+) -> dict[str, ScoredTexts]:
+    """Return the scores of each source's texts, by a head fitted without this source."""
+    names = np.array(texts.sources)
+    parts: dict[str, ScoredTexts] = {}
+    for source in rated:
+        chosen = names == source
+        head = fit(texts.at(~chosen & (names != ALIKE.get(source, source))))
+        vectors = texts.vectors[chosen].astype(np.float32)
+        parts[source] = ScoredTexts(logits(head, vectors), truth[chosen])
+    return parts
+
+
 def leave_sources_out(texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
     """Fit a head without each source (and similar ones) in turn; measure the head on that source.
 
@@ -69,13 +83,7 @@ def leave_sources_out(texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str
         truth: indexes of their labels, int, shape (texts,).
         rated: the sources to exclude in turn.
     """
-    names = np.array(texts.sources)
-    parts: dict[str, ScoredTexts] = {}
-    for source in rated:
-        chosen = names == source
-        head = fit(texts.at(~chosen & (names != ALIKE.get(source, source))))
-        vectors = texts.vectors[chosen].astype(np.float32)
-        parts[source] = ScoredTexts(logits(head, vectors), truth[chosen])
+    parts = score_left_out(texts, truth, rated)
     found = {}
     for source, part in parts.items():
         others = _joined([other for name, other in parts.items() if name != source])
