@@ -1,9 +1,10 @@
 """Measures accuracy, calibration and speed of the vision engines, each next to a peer.
 
 Run with `make bench-vision` or `python -m bench.bench_vision [--data FOLDER] [--only NAME]
-[--plot]`. The data is public. Features are cached in build/bench, so a second run only trains.
-Prints a table, writes build/bench/vision.json, and fails if a bar is missed. `--plot` draws
-learning curves, a confusion matrix and images with their boxes into build/bench/plots.
+[--plot] [--base COMMIT]`. The data is public. Features are cached in build/bench, so a second run
+only trains. Prints a table, writes build/bench/vision.json, and fails if a bar is missed. `--plot`
+draws learning curves, a confusion matrix and images with their boxes into build/bench/plots.
+`--base` trains the detectors of an earlier commit too, and compares only these with the present.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import vision_boxes, vision_engine, vision_plots, vision_service
+from bench import vision_base, vision_boxes, vision_engine, vision_plots, vision_service
 from bench.bench_http import ceiling, milliseconds, quantile
 from bench.report import Bar, Report, say
 from bench.vision_data import BUILD, ROOT, read_set
@@ -171,6 +172,8 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=SECTIONS, action="append", metavar="NAME")
     parser.add_argument("--plot", action="store_true", help="draw PNG files")
+    parser.add_argument("--base", metavar="COMMIT", help="compare detectors with this commit's")
+    parser.add_argument("--seeds", type=int, default=1, help="trainings per dataset with --base")
     arguments = parser.parse_args()
     backbones = BackbonePool(default_directory())
     if not (arguments.data / "vision").is_dir():
@@ -181,7 +184,11 @@ def main() -> int:
         return 2
     plots = vision_plots.Plots(BUILD / "plots") if arguments.plot else None
     bench = Bench(Report("Vision"), arguments.data, backbones, plots)
-    for name in arguments.only or SECTIONS:
+    names = arguments.only or list(SECTIONS)
+    if arguments.base:
+        vision_base.bench_base(bench.report, arguments.data, arguments.base, names, arguments.seeds)
+        names = []
+    for name in names:
         say(name)
         SECTIONS[name](bench)
     return bench.report.finish(BUILD / "vision.json")
