@@ -138,7 +138,7 @@ test-proxies: fast-models ## test uploads, exports and the console by TLS throug
 	  echo "There is no $$name. Install it: apt-get install $$name" >&2; exit 3; }; done
 	@PRESAGE_PROXIES=1 $(BIN)/python -m pytest tests/proxies --timeout 600 $(ARGS)
 
-test-update: fast-models ## open a state folder and restore a backup that version 0.2.0 has just written
+test-update: fast-models ## open a state folder and restore a backup that version 0.2.0 has just written ([BEFORE=<commit>])
 	@rm -rf build/before && mkdir -p build/before && git archive $(BEFORE) | tar -x -C build/before
 	@ln -sfn $(abspath $(VENV)) build/before/.venv
 	@ln -sfn $(abspath $(MODEL_DIR)) build/before/.models
