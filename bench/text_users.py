@@ -71,7 +71,9 @@ def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> 
     """Adjust the model to random texts of users; report mean results on the remaining texts."""
     places = {label: place for place, label in enumerate(model.labels)}
     truth = np.array([places.get(label, len(places)) for label in test.labels])
-    errors, lost, found = [], [], []
+    errors: list[float] = []
+    unlabelled: list[tuple[float, float]] = []
+    labelled: list[tuple[float, float]] = []
     for draw in range(DRAWS):
         order = np.random.default_rng(draw).permutation(len(truth))
         own = order[truth[order] < len(places)]
@@ -80,20 +82,25 @@ def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> 
         changed, _ = adjust(model, test.at(sent.tolist()).blocks, truth[sent], RATE)
         answers = changed.predict(test.at(rest.tolist()).blocks)
         errors.append(float(metrics.calibration_error(answers, truth[rest])))
-        sent, rest = order[:SENT], order[SENT:]
-        blocks = test.at(sent.tolist()).blocks
-        changed, _ = adjust(model, blocks, np.full(SENT, UNLABELLED), RATE)
-        is_rejected = changed.rejects(test.at(rest.tolist()).blocks)
-        is_own = truth[rest] < len(places)
-        lost.append(float(is_rejected[is_own].mean()))
-        found.append(float(is_rejected[~is_own].mean()))
-    labelled, sent_texts = f"{LABELLED} labelled texts", f"{SENT} unlabelled texts"
+        for count, rates in ((SENT, unlabelled), (LABELLED, labelled)):
+            sent, rest = order[:count], order[count:]
+            kinds = truth[sent] if rates is labelled else np.full(count, UNLABELLED)
+            changed, _ = adjust(model, test.at(sent.tolist()).blocks, kinds, RATE)
+            is_rejected = changed.rejects(test.at(rest.tolist()).blocks)
+            is_own = truth[rest] < len(places)
+            shares = is_rejected[is_own].mean(), is_rejected[~is_own].mean()
+            rates.append((float(shares[0]), float(shares[1])))
+    own_texts, sent_texts = f"{LABELLED} labelled texts", f"{SENT} unlabelled texts"
     mean = float(np.mean(errors))
-    report.add(f"{name}, {labelled}: calibration error", mean, "", ceiling(0.04))
-    mean = float(np.mean(lost))
-    report.add(f"{name}, {sent_texts}: in-domain rejected", mean, "", ceiling(0.08))
-    report.add(f"{name}, {sent_texts}: in-domain rejected at least", mean, "", Bar(0.03))
-    report.add(f"{name}, {sent_texts}: foreign rejected", float(np.mean(found)), "", Bar(0.65))
+    report.add(f"{name}, {own_texts}: calibration error", mean, "", ceiling(0.04))
+    lost, found = (float(mean) for mean in np.mean(unlabelled, axis=0))
+    report.add(f"{name}, {sent_texts}: in-domain rejected", lost, "", ceiling(0.08))
+    report.add(f"{name}, {sent_texts}: in-domain rejected at least", lost, "", Bar(0.03))
+    report.add(f"{name}, {sent_texts}: foreign rejected", found, "", Bar(0.65))
+    lost, found = (float(mean) for mean in np.mean(labelled, axis=0))
+    mixed = f"{name}, {own_texts}, also foreign ones"
+    report.add(f"{mixed}: in-domain rejected", lost, "", ceiling(0.08))
+    report.add(f"{mixed}: foreign rejected", found)
 
 
 def _threshold(report: Report, embedder: Embedder, names: tuple[str, str]) -> None:
