@@ -11,20 +11,20 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-from abc import ABCMeta
+import time
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from http.client import responses
 from typing import Any
 
 from moto.core import responses as moto_responses
 from moto.core.parse import JSONParser
 from moto.core.utils import get_service_model
-from moto.dynamodb.comparisons import ConditionExpressionParser
-from moto.dynamodb.parsing import ast_nodes, expressions
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
+from moto.sqs import models as sqs_models
 from moto.utilities import aws_headers
 
+from infra.local.aws import expressions
 from infra.local.events import ACCOUNT
 
 _OPERATIONS = frozenset(
@@ -32,8 +32,6 @@ _OPERATIONS = frozenset(
 )
 _HEADERS = {"Content-Type": "application/x-amz-json-1.0"}
 _general = DynamoResult.execute_result
-_nodes: Any = ast_nodes
-_expressions: Any = expressions
 
 
 def install() -> None:
@@ -43,12 +41,18 @@ def install() -> None:
     _replace(moto_responses, name, lru_cache(getattr(moto_responses, name)))
     for module in (aws_headers, moto_responses):
         _replace(module, "gen_amzn_requestid_long", _request_id)
-    _read_expressions_once()
+    expressions.install()
+    _replace(sqs_models, "unix_time_millis", _now_in_milliseconds)
 
 
 def _replace(owner: Any, name: str, value: object) -> None:
     # By name, because type checkers do not know the attributes of moto's classes.
     setattr(owner, name, value)
+
+
+def _now_in_milliseconds() -> float:
+    """Return the time; moto asks for it four times per waiting message whenever one is sent."""
+    return time.time() * 1000.0
 
 
 def _request_id(headerdict: dict[str, str] | None = None) -> str:
@@ -57,31 +61,6 @@ def _request_id(headerdict: dict[str, str] | None = None) -> str:
     if isinstance(headerdict, dict):
         headerdict["x-amzn-requestid"] = made
     return made
-
-
-def _read_expressions_once() -> None:
-    """Cache the tokens and trees of expressions, and speed up type checks of expression trees."""
-    # A validator changes the tree, so it gets a copy of the cached one.
-    parser = _expressions.UpdateExpressionParser
-    _replace(parser, "make", staticmethod(lru_cache(1_000)(parser.make)))
-    lex = lru_cache(10_000)(ConditionExpressionParser("", {}, {})._lex_one_node)
-    _replace(ConditionExpressionParser, "_lex_one_node", lambda _, text: lex(text))
-    walker = _nodes.DepthFirstTraverser
-    kinds = cached_property(walker.nodes_to_be_processed)
-    kinds.__set_name__(walker, "_kinds")
-    _replace(walker, "_kinds", kinds)
-    _replace(walker, "nodes_to_be_processed", lambda walk: walk._kinds)
-    waiting = [_nodes.Node]
-    while waiting:
-        one = waiting.pop()
-        waiting += one.__subclasses__()
-        one.__class__ = _PlainType
-
-
-class _PlainType(ABCMeta):
-    """Makes `isinstance` faster: it ignores virtual subclasses, which the parser does not use."""
-
-    __instancecheck__ = type.__instancecheck__
 
 
 class _Call(DynamoHandler):

@@ -1,0 +1,159 @@
+"""Speeds up how moto reads DynamoDB's expressions, which took most of the time of an update.
+
+The service uses a few hundred expressions. So each is parsed once, and an update skips checks that
+the same expression has passed. Tests compare answers and errors with those of moto as it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any
+
+from moto.dynamodb.comparisons import AttributeValue, ConditionExpressionParser
+from moto.dynamodb.parsing import ast_nodes, expressions, validators
+
+_MOST_EXPRESSIONS = 1_000
+_nodes: Any = ast_nodes
+_expressions: Any = expressions
+_validators: Any = validators
+_conditions: Any = ConditionExpressionParser
+_parse = _conditions.parse
+_make_condition = _conditions._make_op_condition
+_make_operand = _conditions._make_operand
+_walker = _nodes.DepthFirstTraverser
+_skip = _walker.pre_processing_of_child
+_walk_tree = _walker.traverse_node_recursively
+_CHECKS = (
+    _validators.ActionCountValidator,
+    _validators.OverlappingPathsValidator,
+    _validators.UpdateHashRangeKeyValidator,
+)
+"""They look at nothing but the expression, its names and the keys of the table."""
+_Found = tuple[Any, list[str], list[str]]
+_known_conditions: dict[Any, _Found] = {}
+_passed: set[Any] = set()
+_processed_as: dict[tuple[type, type], Any] = {}
+"""The class by which a walker processes nodes of a class; None if it leaves them."""
+
+
+def install() -> None:
+    """Patch moto in this process."""
+    parser = _expressions.UpdateExpressionParser
+    # A validator changes the tree, so it gets a copy of the cached one.
+    parser.make = staticmethod(lru_cache(_MOST_EXPRESSIONS)(parser.make))
+    lex = lru_cache(10 * _MOST_EXPRESSIONS)(ConditionExpressionParser("", {}, {})._lex_one_node)
+    _conditions._lex_one_node = lambda _, text: lex(text)
+    _nodes.Node.__deepcopy__ = _copy_tree
+    _conditions.parse = _parse_condition
+    _conditions._make_op_condition = _note_condition
+    _conditions._make_operand = _find_operand
+    _validators.UpdateExpressionValidator.validate = _validate
+    _walker.traverse_node_recursively = _walk
+    _check_inheritance_only()
+
+
+def _check_inheritance_only() -> None:
+    """Let `isinstance` check only inheritance, because the parser needs no virtual subclasses."""
+    waiting = [_nodes.Node]
+    while waiting:
+        one = waiting.pop()
+        waiting += one.__subclasses__()
+        one.__class__ = _PlainType
+
+
+class _PlainType(ABCMeta):
+    """Makes `isinstance` faster: it ignores virtual subclasses, which the parser does not use."""
+
+    __instancecheck__ = type.__instancecheck__
+
+
+def _copy_tree(node: Any, memo: Any) -> Any:
+    """Copy an expression tree as `deepcopy` would, without its table of copied objects."""
+    made = object.__new__(type(node))
+    children = node.children
+    if children is not None:
+        children = [
+            _copy_tree(child, memo) if isinstance(child, _nodes.Node) else deepcopy(child, memo)
+            for child in children
+        ]
+        for child in children:
+            if isinstance(child, _nodes.Node):
+                child.parent = made
+    vars(made).update(vars(node), children=children, parent=None)
+    return made
+
+
+def _walk(walker: Any, node: Any, child_id: int = -1) -> Any:
+    """Process the nodes of a tree from the bottom up, as moto does, and return the new root."""
+    if not isinstance(node, _nodes.Node):
+        return node
+    parent, enters = node.parent, type(walker).pre_processing_of_child is not _skip
+    for number, child in enumerate(node.children or ()):
+        if enters:
+            walker.pre_processing_of_child(node, number)
+        if isinstance(child, _nodes.Node):
+            _walk(walker, child, number)
+    kinds = type(walker), type(node)
+    if kinds not in _processed_as:
+        bases = (base for base in walker._processing_map() if isinstance(node, base))
+        _processed_as[kinds] = next(bases, None)
+    base = _processed_as[kinds]
+    if base is not None:
+        node = walker._processing_map()[base](node)
+        node.parent = parent
+        if parent:
+            parent.children[child_id] = node
+    return node
+
+
+def _validate(validator: Any) -> Any:
+    """Validate an update; skip what cannot fail because the same expression has passed."""
+    names, keys = validator.expression_attribute_names or {}, validator.table.table_key_attrs
+    asked = (_text(validator.node_to_validate), tuple(names.items()), tuple(keys))
+    tree, is_known = validator.node_to_validate, asked in _passed
+    for processor in validator.processors:
+        if not (is_known and isinstance(processor, _CHECKS)):
+            tree = processor.traverse(tree)
+    if len(_passed) < _MOST_EXPRESSIONS:
+        _passed.add(asked)
+    return tree
+
+
+def _text(node: Any) -> Any:
+    """Return an expression tree as nested tuples."""
+    if not isinstance(node, _nodes.Node):
+        return node
+    return type(node), *map(_text, node.children or ())
+
+
+def _parse_condition(parser: Any) -> Any:
+    """Parse a condition, or fill the values of a call into the tree of an earlier parse."""
+    if not parser.condition_expression:
+        return _parse(parser)
+    names, values = parser.expression_attribute_names, parser.expression_attribute_values
+    asked = parser.condition_expression, tuple((names or {}).items())
+    known = _known_conditions.get(asked)
+    if known is None or not all(name in (values or {}) for name in known[2]):
+        parsed = _parse(parser)
+        found = parser._tree, parser.expr_attr_names_found[:], parser.expr_attr_values_found[:]
+        if len(_known_conditions) < _MOST_EXPRESSIONS:
+            _known_conditions[asked] = found
+        return parsed
+    parser.expr_attr_names_found += known[1]
+    parser.expr_attr_values_found += known[2]
+    return _make_condition(parser, known[0])
+
+
+def _note_condition(parser: Any, node: Any) -> Any:
+    """Make the operator of a tree; remember the first tree, which is the whole one."""
+    vars(parser).setdefault("_tree", node)
+    return _make_condition(parser, node)
+
+
+def _find_operand(parser: Any, node: Any) -> Any:
+    """Make an operand. Values come from the present call, because the tree may be an older one."""
+    if node.kind == parser.Kind.EXPRESSION_ATTRIBUTE_VALUE:
+        return AttributeValue(parser.expression_attribute_values[node.text])
+    return _make_operand(parser, node)
