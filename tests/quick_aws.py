@@ -1,8 +1,9 @@
 """Speeds up calls of the emulated AWS in this process.
 
 Requests with their signatures, and new clients for each test, took much of the time of tests on
-stores and services; and moto looked through the addresses of all services. So a call of DynamoDB is
-answered before a request is made of it. `infra/local/aws/item_calls.py` makes moto's part quick.
+stores and services; and moto looked through the addresses of all services. So calls of DynamoDB and
+S3 are answered before requests are made of them. `infra/local/aws/item_calls.py` makes moto's part
+quick.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from chalicelib.config import Settings
 from chalicelib.stores import stores
 from chalicelib.stores.aws.clients import Clients
 from infra.local.aws import item_calls
+from tests import quick_objects
 
 _HANDLERS = {"https://dynamodb.": DynamoHandler.dispatch, "https://sqs.": dispatch}
 _UNREAD = tuple(_HANDLERS)
@@ -66,12 +68,14 @@ def install(patch: pytest.MonkeyPatch) -> None:
 
 
 def answer_directly(model: Any, params: Any, **_: Any) -> tuple[Any, dict[str, Any]] | None:
-    """Answer a call of DynamoDB's client from its parameters, without an HTTP request.
+    """Answer a call of DynamoDB's or S3's client from its parameters, without an HTTP request.
 
     Args:
         model: the operation.
         params: what a request would be made of.
     """
+    if botocore_stubber.enabled and params["url"].startswith("https://s3."):
+        return quick_objects.answer(model.name, params)
     if not (botocore_stubber.enabled and params["url"].startswith("https://dynamodb.")):
         return None
     region = params["url"].split(".")[1]
