@@ -15,7 +15,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from chalicelib.config import Settings
@@ -27,6 +29,9 @@ READY = "Presage is ready on "
 WORKERS = ("ingest", "train")
 ENDPOINT = "PRESAGE_TEST_ENDPOINT"
 """Variable of an emulated AWS that runs already; every stack uses it, under separate names."""
+
+
+_MAKING = Lock()
 
 
 class LocalStack:
@@ -163,14 +168,11 @@ class LocalStack:
 
     def client(self, service: str, **options: Any) -> Any:
         """Create a boto3 client of the emulated AWS."""
-        import boto3
-
         environment = self.environment
-        return boto3.session.Session(
-            aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-            region_name=environment["AWS_REGION"],
-        ).client(service, endpoint_url=environment["AWS_ENDPOINT_URL"], **options)
+        names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")
+        with _MAKING:  # a session cannot create two clients at the same time
+            session = _session(*(environment[name] for name in names))
+            return session.client(service, endpoint_url=environment["AWS_ENDPOINT_URL"], **options)
 
     def kill_worker(self, name: str, number: int = signal.SIGKILL) -> int:
         """Send a signal to a worker (`train` or `ingest`) and return its process id."""
@@ -226,6 +228,16 @@ class LocalStack:
             self._process = None
         shutil.rmtree(self._folder, ignore_errors=True)
         return status
+
+
+@cache
+def _session(key: str, secret: str, region: str) -> Any:
+    """Return the session of a key, which reads the service descriptions once."""
+    import boto3
+
+    return boto3.session.Session(
+        aws_access_key_id=key, aws_secret_access_key=secret, region_name=region
+    )
 
 
 def _elsewhere(endpoint: str | None) -> dict[str, str]:

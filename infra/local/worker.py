@@ -89,14 +89,18 @@ class Lane:
     """One thread that handles the messages of its queues."""
 
     def __init__(
-        self, lane: Sequence[EventSourceMapping], settings: Settings, options: Options
+        self,
+        lane: Sequence[EventSourceMapping],
+        settings: Settings,
+        options: Options,
+        session: boto3.session.Session,
     ) -> None:
         self._sources = lane
         self._region = settings.region
         self._visibility_seconds = options.visibility_seconds
         # Only our own emulator can watch several queues in one poll.
         self._can_watch = options.backend == MOTO
-        self._sqs = _sqs_client(settings)
+        self._sqs = _sqs_client(settings, session)
         if self._can_watch and len(lane) > 1:
             others = ",".join(source.queue for source in lane[1:])
             self._sqs.meta.events.register(
@@ -181,11 +185,9 @@ class Lane:
         return str(answer["Attributes"]["QueueArn"])
 
 
-def _sqs_client(settings: Settings) -> Any:
+def _sqs_client(settings: Settings, session: boto3.session.Session) -> Any:
     config = Config(read_timeout=POLL_SECONDS + 10, retries={"total_max_attempts": 2})
-    return boto3.session.Session(region_name=settings.region).client(
-        "sqs", endpoint_url=settings.endpoint_url, config=config
-    )
+    return session.client("sqs", endpoint_url=settings.endpoint_url, config=config)
 
 
 def tick_schedules(app: Any, settings: Settings, seconds: float) -> None:
@@ -223,9 +225,11 @@ def run(
     os.nice(options.niceness)
     threads: list[threading.Thread] = []
     started: list[Lane] = []
+    # One session for all lanes, because a session takes long to read the service descriptions.
+    session = boto3.session.Session(region_name=settings.region)
     for mappings in lanes(event_source_mappings(app, settings), settings, is_training):
         if mappings:
-            lane = Lane(mappings, settings, options)
+            lane = Lane(mappings, settings, options, session)
             started.append(lane)
             threads.append(threading.Thread(target=lane.run, daemon=True))
     if not is_training:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from threading import RLock
-from typing import Any
+from typing import Any, ClassVar
 
 from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
@@ -18,21 +18,22 @@ from chalicelib.stores.aws import tables
 class Clients:
     """Creates the AWS clients for the settings. Threads may share it."""
 
+    # The service descriptions are slow to read, so all clients of a process share them.
+    _descriptions: ClassVar[Any] = None
+
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = RLock()
         self._is_bound = False
-        # The service descriptions are slow to read, so they survive a reset.
-        self._descriptions: Any = None
 
     @cached_property
     def _session(self) -> Any:
         # One session for all clients, so that service descriptions are read once. A boto3 session
         # would add a sixth to a cold start, and nothing that is used here.
         made = Session()
-        if self._descriptions is None:
-            self._descriptions = made.get_component("data_loader")
-        made.register_component("data_loader", self._descriptions)
+        if Clients._descriptions is None:
+            Clients._descriptions = made.get_component("data_loader")
+        made.register_component("data_loader", Clients._descriptions)
         return made
 
     @cached_property
