@@ -47,24 +47,41 @@ def answer(operation: str, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]
     if found is None:
         return None
     status, parsed = found
+    # Tests that bound what is read count these bytes, of an object or of a list.
+    headers = {"content-length": str(parsed.get("ContentLength", 0))}
+    content = str(parsed).encode() if "KeyCount" in parsed else b""
     parsed["ResponseMetadata"] = {
         "HTTPStatusCode": status,
-        "HTTPHeaders": {},
+        "HTTPHeaders": headers,
         "RequestId": "",
         "RetryAttempts": 0,
     }
-    return SimpleNamespace(status_code=status, headers={}, content=b""), parsed
+    return SimpleNamespace(status_code=status, headers=headers, content=content), parsed
 
 
 def _put(backend: Any, bucket: Any, key: str, params: dict[str, Any]) -> Answer:
     """Store an object as `put_object` does, with its checksum."""
-    body = params["body"]
-    content = body if isinstance(body, bytes | bytearray) else body.read()
-    checksum = base64.b64encode(zlib.crc32(content).to_bytes(4, "big")).decode()
-    made = backend.put_object(bucket.name, key, bytes(content), checksum_value=checksum)
+    content, checksum = _sent(params["body"])
+    made = backend.put_object(bucket.name, key, content, checksum_value=checksum)
     made.checksum_algorithm = "CRC32"
     made.set_metadata(metadata_from_headers(params["headers"]))
     made.set_acl(bucket.acl)
+    return 200, {"ETag": made.etag, "ChecksumCRC32": checksum}
+
+
+def _sent(body: Any) -> tuple[bytes, str]:
+    """Return the content that a call sends, and the checksum that a request would have."""
+    content = bytes(body if isinstance(body, bytes | bytearray) else body.read())
+    return content, base64.b64encode(zlib.crc32(content).to_bytes(4, "big")).decode()
+
+
+def _put_part(_: Any, bucket: Any, __: str, params: dict[str, Any]) -> Answer | None:
+    """Store a part of an object that is uploaded in parts."""
+    upload = bucket.multiparts.get(params["query_string"]["uploadId"])
+    if upload is None:
+        return None
+    content, checksum = _sent(params["body"])
+    made = upload.set_part(int(params["query_string"]["partNumber"]), content)
     return 200, {"ETag": made.etag, "ChecksumCRC32": checksum}
 
 
@@ -150,6 +167,7 @@ def _delete(backend: Any, bucket: Any, key: str, params: dict[str, Any]) -> Answ
 
 _OPERATIONS: dict[str, Callable[..., Answer | None]] = {
     "PutObject": _put,
+    "UploadPart": _put_part,
     "GetObject": _get,
     "HeadObject": _head,
     "ListObjectsV2": _list,

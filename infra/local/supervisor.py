@@ -14,7 +14,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -53,7 +53,9 @@ SAVE_SECONDS = 60.0
 AWS_PROCESS = "aws"
 SNAPSHOTS_PROCESS = "keeper"
 # Imported before the forks, so that children share them. None loads an engine or starts a thread.
-SHARED_MODULES = ("infra.resources", "infra.local.worker", "chalicelib.workers")
+# The emulated AWS shares only the first, because it starts while the application is imported.
+AWS_MODULES = ("infra.resources", "infra.local.worker")
+SHARED_MODULES = ("chalicelib.workers",)
 
 
 def _remedy(error: OSError) -> str:
@@ -160,6 +162,7 @@ class Supervisor:
                 "earlier tokens are invalid.")  # fmt: skip
         settings = Settings.from_environment(os.environ)
         port = self._front.getsockname()[1]
+        import_modules(AWS_MODULES)
         if options.backend == MOTO:
             data, saving = self._state.data, self._saving
             self._add(AWS_PROCESS, lambda: run_aws(self._aws, port, settings, data, saving))
@@ -336,10 +339,15 @@ class Supervisor:
                 f"{_describe_end(status)}; it has {SAVE_SECONDS:g} seconds.")  # fmt: skip
 
 
+def import_modules(names: Sequence[str]) -> None:
+    """Import modules by name."""
+    for name in names:
+        importlib.import_module(name)
+
+
 def load(place: str) -> Any:
     """Import an application given as `module:attribute`, and modules that all children use."""
-    for shared in SHARED_MODULES:
-        importlib.import_module(shared)
+    import_modules(SHARED_MODULES)
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)
 

@@ -100,3 +100,24 @@ def test_moments_are_those_of_requests(clients, settings, operation: str) -> Non
     keep_clients()
     make_requests(clients.s3)
     assert direct == moment()
+
+
+def test_parts_are_those_of_requests(clients, settings) -> None:
+    """An object in parts is the same, whichever way its parts take."""
+
+    def upload() -> Any:
+        place = {"Bucket": settings.bucket, "Key": "parts"}
+        place["UploadId"] = clients.s3.create_multipart_upload(**place)["UploadId"]
+        sent = [
+            clients.s3.upload_part(**place, PartNumber=number, Body=content)
+            for number, content in ((1, b"1" * (5 << 20)), (2, io.BytesIO(b"2")))
+        ]
+        parts = [{"PartNumber": n, "ETag": part["ETag"]} for n, part in enumerate(sent, 1)]
+        clients.s3.complete_multipart_upload(**place, MultipartUpload={"Parts": parts})
+        del place["UploadId"]
+        return sent[0]["ChecksumCRC32"], parts, _answer(clients.s3.get_object, place)
+
+    direct = upload()
+    keep_clients()
+    make_requests(clients.s3)
+    assert upload() == direct
