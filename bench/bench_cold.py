@@ -5,7 +5,8 @@ a local stack for tables and bucket, and trains models there. Each fresh process
 prediction. Some processes have the model files on their disk, others download them at 100 MB/s.
 Then the benchmark reads a record in a function that answers all routes, and in a function that
 answers only routes of records, and compares the costs. It prints the best and the median of all
-runs. The median must meet the bars.
+runs. The median must meet the bars. With `--former`, size, first prediction and memory are compared
+with those of an earlier package.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from bench.slow_bucket import SlowBucket
 from infra.costs import PRICES, run_price
 from infra.models import default_directory
 from infra.packaging.target import own_runtime
-from infra.template.functions import API, FUNCTIONS, RECORDS
+from infra.template.functions import API, FUNCTIONS, RECORDS, TEXTS
 from tests.api.conftest import make_event, multipart
 from tests.flows.client import LANGUAGE
 from tests.flows.world import World, weather
@@ -52,9 +53,15 @@ AFTER_SECONDS = 0.4
 """Longest time of the first answer after everything is loaded, in seconds."""
 PRICE_SHARE = 0.4
 """Largest cost of a call for a record, as a fraction of its former cost."""
+MORE_MB = 3.0
+"""Largest increase in size over an earlier package, in MB."""
+GROWTH = 1.1
+"""Largest time of the first prediction and memory, as multiples of those of an earlier package."""
 CALLS = 100
 """Number of calls to each kind of process, from which prices are computed."""
 RUNS = 5
+MORE_ENCODERS = ("minilm", "use")
+"""Encoders that automatically chosen profiles and other languages may add to a model."""
 QUESTION = "will it rain in the next hours"
 MODULES = (
     *("app", "msgspec", "numpy", "onnxruntime", "tokenizers", "pypdfium2", "PIL.Image"),
@@ -77,7 +84,7 @@ found = {{name: importlib.import_module(name) for name in {modules!r}}}
 print(json.dumps({{name: getattr(module, "__file__", "") for name, module in found.items()}}))
 """
 _FIRST = """
-import json, sys, time
+import json, resource, sys, time
 sys.path.insert(0, {tree!r})
 event = json.loads(sys.stdin.read())
 wall, cpu = time.perf_counter(), time.process_time()
@@ -85,10 +92,11 @@ import app
 answer = app.app(event, None)
 seconds = [time.perf_counter() - wall, time.process_time() - cpu]
 assert answer["statusCode"] == 200, answer
-print(json.dumps(seconds + [json.loads(answer["body"])["probabilities"][0]["label"]]))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([*seconds, peak, json.loads(answer["body"])["probabilities"][0]["label"]]))
 """
 _ENTRY = """
-import json, sys, time
+import json, resource, sys, time
 sys.path.insert(0, {tree!r})
 event = json.loads(sys.stdin.read())
 wall = time.perf_counter()
@@ -98,7 +106,8 @@ answer = entry.app(event, None)
 ended = time.perf_counter()
 assert answer["statusCode"] == 200, answer
 label = json.loads(answer["body"])["probabilities"][0]["label"]
-print(json.dumps([ended - wall, ended - loaded, label]))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([ended - wall, ended - loaded, peak, label]))
 """
 _RECORD = """
 import importlib, json, sys, time
@@ -127,7 +136,11 @@ class Package:
     def __init__(self, zip_file: Path, folder: Path) -> None:
         self.tree = folder
         with zipfile.ZipFile(zip_file) as archive:
-            for entry in archive.infolist():
+            entries = archive.infolist()
+            sizes = (zip_file.stat().st_size, sum(entry.file_size for entry in entries))
+            self.megabytes = [size / 1e6 for size in sizes]
+            """Size of the zip, and of the unpacked files."""
+            for entry in entries:
                 path = Path(archive.extract(entry, folder))
                 path.chmod(entry.external_attr >> 16 & 0o777 or 0o644)
 
@@ -242,8 +255,8 @@ def measure_first(package: Package, stack: Stack, runs: int = RUNS) -> list[list
     event = json.dumps(stack.question("fast"))
     package.run(_FIRST, stack.given, event)
     found = [package.run(_FIRST, stack.given, event) for _ in range(runs)]
-    assert {label for _, _, label in found} == {stack.expected("fast")}
-    return [[wall, cpu] for wall, cpu, _ in found]
+    assert {label for *_, label in found} == {stack.expected("fast")}
+    return [[wall, cpu] for wall, cpu, *_ in found]
 
 
 def measure_empty(
@@ -252,10 +265,10 @@ def measure_empty(
     """Measure first predictions of new processes that have nothing on their disk.
 
     Returns:
-        For each process, the seconds from its start to the end of the first call, and the seconds
-        of this call; and all predicted labels.
+        For each process, the seconds from its start to the end of the first call, the seconds of
+        this call, and MB of peak memory and of downloaded files; and all predicted labels.
     """
-    found = []
+    found, labels = [], set()
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as disk:
             given = {
@@ -265,9 +278,12 @@ def measure_empty(
                 "PRESAGE_MODELS_FROM_BUCKET": bucket.catalogue,
                 "PRESAGE_LOADS": loads,
             }
-            found.append(package.run(_ENTRY, given, json.dumps(event)))
+            *figures, label = package.run(_ENTRY, given, json.dumps(event))
+            files = sum(file.stat().st_size for file in Path(disk).rglob("*") if file.is_file())
+            found.append([*figures, files / 1e6])
+            labels.add(label)
         assert bucket.twice() == [], "a file was brought twice"
-    return [[first, after] for first, after, _ in found], {label for *_, label in found}
+    return found, labels
 
 
 def add_empty(report: Report, package: Package, stack: Stack, runs: int) -> None:
@@ -281,17 +297,55 @@ def add_empty(report: Report, package: Package, stack: Stack, runs: int) -> None
             _add_starts(report, f"{profile} text", found, EMPTY_SECONDS[loads])
         found, _ = measure_empty(package, stack, bucket, "lite2,nanodet", stack.picture(), runs)
         _add_starts(report, "picture", found, None)
+        _add_encoders(report, package, stack, bucket, runs)
     report.add("model files that were brought twice", 0, "", Bar(0, is_ceiling=True))
 
 
 def _add_starts(
     report: Report, name: str, found: Sequence[Sequence[float]], limit: float | None
 ) -> None:
-    firsts, afters = zip(*found, strict=True)
+    firsts, afters, *_ = zip(*found, strict=True)
     bar = None if limit is None else Bar(limit, is_ceiling=True)
     report.add(f"{name}, empty disk: median", statistics.median(firsts), "s", bar)
     after = Bar(AFTER_SECONDS, is_ceiling=True)
     report.add(f"{name}, after loading: median", statistics.median(afters), "s", after)
+
+
+def _add_encoders(
+    report: Report, package: Package, stack: Stack, bucket: SlowBucket, runs: int
+) -> None:
+    """Report what two more encoders cost if the function of texts also loads them at its start."""
+    usual = _BY_NAME[TEXTS].loads
+    asked = stack.question("fast")
+    found = [
+        measure_empty(package, stack, bucket, ",".join(loads), asked, runs)[0]
+        for loads in (usual, (*usual, *MORE_ENCODERS))
+    ]
+    for name, unit, column in (("first answer", "s", 0), ("memory", "MB", 2), ("disk", "MB", 3)):
+        without, more = (statistics.median(row[column] for row in rows) for rows in found)
+        peer = (f"with {' and '.join(usual)} only", round(without, 3))
+        report.add(f"texts, also {' and '.join(MORE_ENCODERS)}: {name}", more, unit, None, peer)
+
+
+def add_growth(report: Report, package: Package, former: Package, stack: Stack, runs: int) -> None:
+    """Compare size, first prediction and memory with those of an earlier package, in turns."""
+    pairs = zip(("zip", "unpacked"), package.megabytes, former.megabytes, strict=True)
+    for name, here, base in pairs:
+        peer = ("former", round(base, 1))
+        report.add(f"{name}, growth", here - base, "MB", Bar(MORE_MB, is_ceiling=True), peer)
+    event = json.dumps(stack.question("fast"))
+    found: dict[Package, list[list[float]]] = {package: [], former: []}
+    for run in range(runs):
+        # Each package is first equally often, because the order may matter.
+        for one in (package, former) if run % 2 else (former, package):
+            found[one].append(one.run(_FIRST, stack.given, event)[:-1])
+    names = ("first prediction", "first prediction, processor", "peak memory")
+    for at, name in enumerate(names):
+        here, base = ([row[at] for row in rows] for rows in found.values())
+        # Runs of one turn have the same load on the machine, so they are compared with each other.
+        ratio = statistics.median(one / other for one, other in zip(here, base, strict=True))
+        peer = ("former", round(statistics.median(base), 3))
+        report.add(f"{name}, over the former", ratio, "x", Bar(GROWTH, is_ceiling=True), peer)
 
 
 def add_prices(
@@ -344,9 +398,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_cold", description=__doc__)
     parser.add_argument("--package", type=Path, default=ROOT / "build" / "package" / "x86_64")
-    parser.add_argument(
-        "--former", type=Path, help="zip of an earlier build, whose price is printed"
-    )
+    parser.add_argument("--former", type=Path, help="zip of an earlier build, to compare with")
     parser.add_argument("--runs", type=int, default=RUNS, help="fresh processes of each kind")
     options = parser.parse_args(arguments)
     report = Report(f"cold starts, fresh processes of {own_runtime().name}")
@@ -362,6 +414,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             add_rows(report, "first prediction", first, FIRST_SECONDS)
             add_empty(report, package, stack, options.runs)
             former = None if options.former is None else Package(options.former, Path(folder) / "f")
+            if former is not None:
+                add_growth(report, package, former, stack, options.runs)
             add_prices(report, package, stack, options.runs, former)
             stack.close()
     return report.finish(ROOT / "build" / "bench" / "cold.json")
