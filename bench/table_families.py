@@ -148,4 +148,7 @@ FAMILIES: Mapping[str, Family] = {
     "plain of two": Family("none", (NUMBERS, CODES), most_columns=2, rows=(4, 18)),
     "grid of two, no header": Family("grid", (WORDS,), most_columns=2, header_lines=0),
     "grid of codes": Family("grid", (WORDS, NUMBERS, DATES), first=CODES, empty=0.2),
+    "named groups": Family("names", has_spans=True),
+    "named groups, two lines": Family("names", has_spans=True, header_lines=2, empty=0.1),
+    "named groups, no corner": Family("names", (NUMBERS, CODES), has_spans=True, has_corner=False),
 }

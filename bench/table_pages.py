@@ -407,8 +407,9 @@ class _Drawing:
         across = {
             "grid": inner, "stub": inner, "rows": inner, "three": (), "columns": (), "frame": (),
             "groups": inner[step - 1 :: step], "group rows": inner[step - 1 :: step], "none": (),
+            "names": (),
         }[way]  # fmt: skip
-        if way != "none":
+        if way not in ("none", "names"):
             for at in (0, head, *across, len(tops) - 1):
                 start = edges[1] if at - 1 in self.merged else edges[0]
                 self.sheet.rule(start, tops[at], edges[-1], tops[at])

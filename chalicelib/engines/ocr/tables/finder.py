@@ -34,7 +34,6 @@ from chalicelib.engines.ocr.tables.rulings import (
     find_rulings,
 )
 from chalicelib.engines.ocr.tables.scoring import (
-    LATTICE,
     NETWORK,
     Structure,
     Weigh,
@@ -215,18 +214,7 @@ def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Str
         left_out = text_left_out(each.filled, text.values())
         measured = replace(each, rivals=tuple(others), left_out=left_out)
         scored.append((sheet.weigh(measured), measured))
-    # Ruled lines that separate all columns are never ignored, whatever the probability.
-    ruled = [each for _, each in scored if each.source == LATTICE and not each.is_cut]
-    if ruled:
-        most = max(map(_count_columns, ruled))
-        scored = [pair for pair in scored if not pair[1].is_cut or _count_columns(pair[1]) > most]
     return sorted(scored, key=lambda pair: -pair[0])
-
-
-def _count_columns(structure: Structure) -> int:
-    """Return the number of columns with at least one text that spans no other column."""
-    filled = structure.filled.cells()
-    return len({slot.column for slot, lines in filled if lines and slot.column_span == 1})
 
 
 def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:

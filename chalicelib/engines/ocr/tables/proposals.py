@@ -20,7 +20,7 @@ from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_bo
 from chalicelib.engines.ocr.tables.rulings import Rulings, row_separators
 from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, LATTICE, Structure
 from chalicelib.engines.ocr.tables.sifting import is_ruled_table, is_table
-from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid
+from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, group_name
 from chalicelib.engines.ocr.tables.unruled.regions import Region
 
 
@@ -54,8 +54,26 @@ def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
         return
     plain = fill(aligned_grid(region.pieces), region.pieces) if separators else aligned
     split = split_rows(aligned, 1)
-    for each in _distinct(aligned, plain, split, join_to_values(split), join_near(split)):
+    named = _with_group_names(aligned, region, separators, rulings)
+    for each in _distinct(aligned, plain, split, join_to_values(split), join_near(split), named):
         yield Structure(each, ALIGNMENT, rulings)
+
+
+def _with_group_names(
+    aligned: FilledGrid, region: Region, separators: Sequence[float], rulings: Rulings
+) -> FilledGrid:
+    """Align text again if several rows are above the numbers: all but the last name groups.
+
+    Names of groups leave the first column free, unlike other text directly above a table.
+    """
+    rows = group_rows(region.pieces)
+    first = next((n for n, row in enumerate(rows) if _has_numbers(row)), 0)
+    is_head = 1 < first <= settings.MOST_HEADER_ROWS
+    if not is_head or rows[0][0].box.min_x <= rows[first][0].box.max_x:
+        return aligned
+    names = [group_name(piece, rulings) for row in rows[: first - 1] for piece in row]
+    below = [piece for row in rows[first - 1 :] for piece in row]
+    return fill(aligned_grid([*names, *below], separators, first - 1), region.pieces)
 
 
 def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
@@ -156,16 +174,17 @@ def join_head(filled: FilledGrid) -> FilledGrid:
         for slot, lines in filled.cells()
         if lines and (slot.column_span > 1 or slot.row_span > 1)
     }
-    count = 0
+    first = next((row for row in range(len(rows)) if row not in spanning), 0)
+    last = first
     while (
-        count < min(3, len(rows) - 1)
-        and not spanning & {count, count + 1}
-        and _is_one_head(rows[count], rows[count + 1])
+        last < min(first + 3, len(rows) - 1)
+        and last + 1 not in spanning
+        and _is_one_head(rows[last], rows[last + 1])
     ):
-        count += 1
-    if not count or count + 1 >= len(rows):
+        last += 1
+    if last == first or last + 1 >= len(rows):
         return filled
-    numbers = [max(0, row - count) for row in range(filled.grid.row_count)]
+    numbers = [row if row < first else max(first, row - last + first) for row in range(len(rows))]
     return joined(filled, numbers)
 
 
@@ -178,4 +197,5 @@ def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
 
 
 def _has_numbers(row: Iterable[TextLine]) -> bool:
-    return any(is_numeric(line.text) and not is_year(line.text) for line in row)
+    texts = [line.text for line in row if any(map(str.isdecimal, line.text))]
+    return any(is_numeric(text) and not is_year(text) for text in texts)

@@ -32,7 +32,7 @@ LATTICE, ALIGNMENT, NETWORK = "lattice", "alignment", "network"
 # Names of the inputs, in the order of Structure.inputs.
 INPUTS = (
     "joinedColumns", "joinedRows", "wrapped", "rhythm", "tight", "empty", "named", "numbers",
-    "wordy", "cutByRules", "partlyRuled", "cells", "leftOut", "agreement", "isLattice", "isNetwork",
+    "wordy", "cutByRules", "cells", "leftOut", "agreement", "isLattice", "isNetwork",
     "looseSigns",
 )  # fmt: skip
 
@@ -50,11 +50,6 @@ class Structure:
     """One structure of each other source for the same text, for comparison."""
     left_out: float = 0.0
     """Fraction of the text pieces in all competing structures that are not in this structure."""
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether a ruled line passes between two texts of the same cell."""
-        return self.inputs[INPUTS.index("cutByRules")] > 0
 
     @cached_property
     def inputs(self) -> tuple[float, ...]:
@@ -80,7 +75,6 @@ class Structure:
             _number_share(filled),
             sum(is_wordy(line.text) for line in filled.lines()) / pieces,
             _cut_share(filled, inside),
-            _ruled_share(rows),
             math.log(len(filled.grid.slots)),
             self.left_out,
             fmean([agreement(filled, rival) for rival in self.rivals] or [0.9]),
@@ -230,12 +224,6 @@ def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, floa
         and not any(box[2] < rule.position < box[3] for box in boxes)
         for boxes in cells
     )
-
-
-def _ruled_share(rows: Sequence[_Gap]) -> float:
-    """Return the fraction of row boundaries with a ruled line; 0 if all of them have one."""
-    ruled = [gap.is_ruled for gap in rows if not gap.is_same_row]
-    return 0.0 if all(ruled) else sum(ruled) / len(ruled)
 
 
 def text_left_out(filled: FilledGrid, all_pieces: Iterable[TextLine]) -> float:

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.grid import FilledGrid
+from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
 from chalicelib.engines.ocr.tables.proposals import (
     join_head,
     join_near,
     join_to_values,
+    region_structures,
     split_rows,
 )
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
@@ -23,6 +24,7 @@ from chalicelib.engines.ocr.tables.scoring import (
     fitted_weights,
     likelihood,
 )
+from chalicelib.engines.ocr.tables.unruled.regions import Region
 from tests.engines.ocr.tables.test_sifting import filled
 
 NO_RULES = Rulings((), ())
@@ -148,3 +150,35 @@ def test_lines_of_a_header_are_joined_when_they_are_near(white: float) -> None:
     joined = join_head(FilledGrid(whole.grid, tuple(lines)))
 
     assert (texts(joined)[0] == ["Number of boats", "Mean size", "Share"]) == (white < 1)
+
+
+def test_lines_of_names_are_joined_below_names_of_groups() -> None:
+    """The names of columns have two lines, the row of group names above them stays a row."""
+    rows = [["", "Summer", ""], ["Place", "Number", "Mean"], ["", "of boats", "size"], *ROWS[1:]]
+    whole = filled(rows, pitch=12)
+    first, summer, _, *slots = whole.grid.slots
+    grid = replace(whole.grid, slots=(first, replace(summer, column_span=2), *slots))
+
+    joined = join_head(FilledGrid(grid, (*whole.texts[:2], *whole.texts[3:])))
+
+    assert texts(joined)[:2] == [["", "Summer"], ["Place", "Number of boats", "Mean size"]]
+
+
+@pytest.mark.parametrize("x", [0, 185])
+def test_names_of_groups_leave_the_first_column_free(x: float) -> None:
+    """Other text above a table covers no columns, even if it is above a gap between columns."""
+    rows = [["Place", "Boats", "Nets", "Boats", "Nets"], *[["Elm", "12", "9", "7", "31"]] * 4]
+    places = [
+        (text, 120.0 * c, 30.0 * r) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    places += [("all", x, -30.0), ("men", 425.0, -30.0)]
+    pieces = [TextLine(text, 1.0, Rect(x, y, x + 50, y + 16)) for text, x, y in places]
+    region = Region(tuple(pieces), Rect(0, -30, 540, 140))
+
+    wide = {
+        text_of(lines): slot.column_span
+        for structure in region_structures(region, NO_RULES)
+        for slot, lines in structure.filled.cells()
+    }
+
+    assert ((wide["all"], wide["men"]) == (2, 2)) == (x > 0)

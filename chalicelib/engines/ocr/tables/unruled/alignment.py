@@ -7,6 +7,7 @@ row, unless it only continues cells of the row above.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
@@ -17,42 +18,54 @@ from chalicelib.domain.documents.page import Rect, TextLine, around
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
+from chalicelib.engines.ocr.tables.rulings import Rulings
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Ints
 
-    Counts = Ints
 
+def aligned_grid(
+    pieces: Sequence[TextLine], separators: Sequence[float] = (), head: int = 0
+) -> TableGrid:
+    """Return the cells of a table from the alignment of its text.
 
-def aligned_grid(pieces: Sequence[TextLine], separators: Sequence[float] = ()) -> TableGrid:
-    """Return the cells of a table from the alignment of its text."""
+    `separators` has the y of ruled lines that separate rows. The first `head` rows name groups of
+    columns, so columns are determined from the rows below.
+    """
     rows = group_rows(pieces)
-    columns = _columns(rows)
+    columns = _columns(rows[head:])
+    inks = [_ink(rows[head:], column) for column in columns]
     owners = [
-        _separate_pieces(row, [_covered_columns(piece, columns) for piece in row], columns)
+        _separate_pieces(row, [_covered_columns(piece.box, inks) for piece in row], columns)
         for row in rows
     ]
-    return placed_grid(rows, owners, row_numbers(rows, owners, separators), columns)
-
-
-def placed_grid(
-    rows: Sequence[Sequence[TextLine]],
-    owners: Sequence[Sequence[tuple[int, int]]],
-    numbers: Sequence[int],
-    columns: Sequence[Span],
-) -> TableGrid:
-    """Return the cells of pieces of text whose table rows and columns are known.
-
-    `owners` has the first and last column of each piece, row by row. `numbers` has the table row of
-    each row of text. `columns` has the horizontal interval of each column.
-    """
     by_row: dict[int, dict[int, Slot]] = {}
+    numbers = _row_numbers(rows, owners, separators)
     for row, number, spans in zip(rows, numbers, owners, strict=True):
         for piece, (first, last) in zip(row, spans, strict=True):
             _grow(by_row.setdefault(number, {}), number, first, last, piece.box)
     slots = [slot for own in by_row.values() for slot in own.values()]
-    box = around(piece.box for row in rows for piece in row)
-    return TableGrid(box, in_order([*slots, *_empty(slots, _bands(rows, numbers), columns)]))
+    bands = [around(slot.box for slot in own.values()) for own in by_row.values()]
+    box = around(piece.box for piece in pieces)
+    return TableGrid(box, in_order([*slots, *_empty(slots, bands, columns)]))
+
+
+def group_name(piece: TextLine, rulings: Rulings) -> TextLine:
+    """Return a name, as wide as the ruled line below it if it is centred above this line.
+
+    Vertical ruled lines beside the name end the horizontal one.
+    """
+    box = piece.box
+    x, y = box.center
+    for rule in rulings.horizontal:
+        if y < rule.position < box.max_y + box.height and rule.start <= x <= rule.end:
+            sides = [side.position for side in rulings.vertical if side.start < y < side.end]
+            left = max([rule.start, *(side for side in sides if side <= box.min_x)])
+            right = min([rule.end, *(side for side in sides if side >= box.max_x)])
+            if abs(left + right - 2 * x) < 2 * box.height:
+                left, right = min(left, box.min_x), max(right, box.max_x)
+                return replace(piece, box=Rect(left, box.min_y, right, box.max_y))
+    return piece
 
 
 def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
@@ -60,7 +73,7 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
     box = around(piece.box for row in rows for piece in row)
     left, width = box.min_x, int(box.width) + 2
     wide = [row for row in rows if len(row) > 1] or list(rows)
-    counts: Counts = np.zeros(width, np.int64)
+    counts: Ints = np.zeros(width, np.int64)
     for row in wide:
         inked = np.zeros(width, np.bool_)
         for piece in row:
@@ -79,20 +92,19 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
     return list(pairwise(edges))
 
 
-def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int]:
-    """Return the first and last column that a piece clearly covers."""
-    box = piece.box
+def _ink(rows: Sequence[Sequence[TextLine]], column: Span) -> Span:
+    """Return the horizontal interval of the text inside a column."""
+    boxes = [piece.box for row in rows for piece in row]
+    inside = [box for box in boxes if column[0] <= box.min_x and box.max_x <= column[1]]
+    return (around(inside).min_x, around(inside).max_x) if inside else column
+
+
+def _covered_columns(box: Rect, inks: Sequence[Span]) -> tuple[int, int]:
+    """Return the first and last column that a text is above; above a gutter, these are both."""
     slack = settings.RULE_SLACK_HEIGHTS * box.height
-    covered = [
-        number
-        for number, (start, end) in enumerate(columns)
-        if min(end, box.max_x) - max(start, box.min_x) > slack
-    ]
-    if covered:
-        return covered[0], covered[-1]
-    middle = box.center[0]
-    nearest = min(range(len(columns)), key=lambda n: abs(sum(columns[n]) / 2 - middle))
-    return nearest, nearest
+    first = sum(end < box.min_x + slack for _, end in inks)
+    last = sum(start <= box.max_x - slack for start, _ in inks) - 1
+    return (first, last) if first <= last else (max(0, last), min(first, len(inks) - 1))
 
 
 def _separate_pieces(
@@ -112,7 +124,7 @@ def _separate_pieces(
     return apart
 
 
-def row_numbers(
+def _row_numbers(
     rows: Sequence[Sequence[TextLine]],
     owners: Sequence[Sequence[tuple[int, int]]],
     separators: Sequence[float],
@@ -168,21 +180,12 @@ def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) ->
     slots[first] = Slot(row, first, box, 1, last - first + 1)
 
 
-def _bands(rows: Sequence[Sequence[TextLine]], numbers: Sequence[int]) -> list[Span]:
-    bands: dict[int, Span] = {}
-    for row, number in zip(rows, numbers, strict=True):
-        box = row_box(row)
-        top, bottom = bands.get(number, (box.min_y, box.max_y))
-        bands[number] = min(top, box.min_y), max(bottom, box.max_y)
-    return [bands[number] for number in sorted(bands)]
-
-
-def _empty(slots: Sequence[Slot], bands: Sequence[Span], columns: Sequence[Span]) -> list[Slot]:
+def _empty(slots: Sequence[Slot], bands: Sequence[Rect], columns: Sequence[Span]) -> list[Slot]:
     """Return a `Slot` for each cell without text."""
     taken = {(slot.row, column) for slot in slots for column in slot.columns}
     return [
-        Slot(row, column, Rect(left, top, right, bottom))
-        for row, (top, bottom) in enumerate(bands)
+        Slot(row, column, Rect(left, band.min_y, right, band.max_y))
+        for row, band in enumerate(bands)
         for column, (left, right) in enumerate(columns)
         if (row, column) not in taken
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.filling import fill
 from chalicelib.engines.ocr.tables.grid import TableGrid, text_of
-from chalicelib.engines.ocr.tables.rulings import Ruling, row_separators
-from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid
+from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, row_separators
+from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, group_name
 
 
 def piece(text: str, x: float, y: float, width: float = 60) -> TextLine:
@@ -36,6 +36,26 @@ def test_a_head_above_two_columns_spans_them() -> None:
     pieces += [piece("head", 120, 0, 120), piece("x", 0, 0)]
     found = cells_of(aligned_grid(pieces), pieces)
     assert found[:2] == [(0, 0, 1, "x"), (0, 1, 2, "head")]
+
+
+def test_a_name_in_a_gutter_makes_no_column_and_covers_both_sides() -> None:
+    """A name of a group of columns, shorter than the gutter below it, covers both columns."""
+    pieces = [piece(f"{r}{c}", 120 * c, 30 * r) for r in range(1, 5) for c in range(5)]
+    pieces += [piece("all", 185, 0, 50), piece("men", 425, 0, 50)]
+    found = cells_of(aligned_grid(pieces, head=1), pieces)
+    assert found[:3] == [(0, 0, 1, ""), (0, 1, 2, "all"), (0, 3, 2, "men")]
+    assert len(found) == 3 + 4 * 5
+
+
+def test_a_name_is_as_wide_as_the_rule_below_it() -> None:
+    """A ruled line, or the part of it between vertical ones, shows which columns a name covers."""
+    name = piece("all", 200, 0, 40)
+    rule, far = Ruling(20, 100, 340, 1), Ruling(20, 0, 340, 1)
+    side = Ruling(100, 0, 90, 1)
+    for rulings in (Rulings((rule,), ()), Rulings((far,), (side,))):
+        box = group_name(name, rulings).box
+        assert (box.min_x, box.max_x) == (100, 340)
+    assert group_name(name, Rulings((far,), ())) == name
 
 
 def test_neighbours_in_a_header_do_not_share_a_column() -> None:
