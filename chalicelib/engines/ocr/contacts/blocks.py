@@ -36,8 +36,6 @@ def address_blocks(
 
 
 class _Blocks:
-    """Joins the text pieces of a page that are lines of one address."""
-
     def __init__(self, wholes: dict[CardPiece, CardPiece], check: CancelCheck) -> None:
         self.pieces = list(wholes)
         self._wholes = wholes
@@ -66,7 +64,6 @@ class _Blocks:
             )
 
     def _is_address(self, block: Sequence[CardPiece]) -> bool:
-        """Return whether lines together are complete enough for an address."""
         best = max(self._sure[piece] for piece in block)
         fair = sum(self._sure[piece] >= settings.KIND_CERTAINTY for piece in block)
         return (
@@ -76,7 +73,6 @@ class _Blocks:
         )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
-        """Return a piece, followed by the pieces that continue its address."""
         block = [first]
         while len(block) < settings.ADDRESS_LINES:
             following = self._following(block)
@@ -104,7 +100,6 @@ class _Blocks:
         return None
 
     def _candidates(self, last: CardPiece) -> list[CardPiece]:
-        """Return the unused pieces next to and below a piece, the nearest first."""
         near = [
             piece
             for piece in self._near.around(last)
@@ -217,7 +212,6 @@ def _has_postcode(text: str) -> bool:
 
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
-    """Return whether a piece is next to or below the last piece, in letters of similar size."""
     alike = max(last.height, piece.height) < settings.SAME_SIZE_TIMES * min(
         last.height, piece.height
     )

@@ -109,7 +109,6 @@ _SMALL = word_set("and & of the for und et y de la")
 
 
 def _starts(words: list[str], owner: str) -> bool:
-    """Return whether the first words of a text, joined, equal the domain owner, such as `moore`."""
     grown = ""
     for word in words:
         grown += word
@@ -119,7 +118,6 @@ def _starts(words: list[str], owner: str) -> bool:
 
 
 def _name_words(text: str) -> list[str]:
-    """Return the words of a name in lower case, letters only, without additions such as `PhD`."""
     name, _ = without_credentials(text)
     return [word for word in (_plain(word) for word in folded_words(name)) if word]
 

@@ -41,7 +41,6 @@ def is_entry(text: str) -> bool:
 
 
 def _has_date(text: str) -> bool:
-    """Return whether a line contains a date with its year."""
     return any(span.confidence >= settings.FURTHER_CERTAINTY for span in find_dates(text))
 
 

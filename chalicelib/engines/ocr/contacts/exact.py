@@ -44,7 +44,6 @@ def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]
 
 
 def _spans_of(text: str) -> list[tuple[str, Span]]:
-    """Return the spans of phone numbers, mail and web addresses in a text, with their tags."""
     mails = find_mails(text)
     sites = [site for site in find_websites(text) if not any(site.overlaps(one) for one in mails)]
     known = [*mails, *sites]

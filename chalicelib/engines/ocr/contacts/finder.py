@@ -105,7 +105,6 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
 
 
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
-    """Return the label next to a number, otherwise the label above it."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
     label = next((mark for mark in near if is_next_to(mark, piece, settings.AROUND_HEIGHTS)), None)
     return label or next((mark for mark in near if is_below(mark, piece)), None)

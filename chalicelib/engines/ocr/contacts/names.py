@@ -134,8 +134,6 @@ def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
 
 
 class _Judge:
-    """Scores groups of pieces of one card."""
-
     def __init__(self, pieces: Sequence[CardPiece], clues: Clues, usual: float) -> None:
         self._clues = clues
         self.is_card = len(pieces) <= settings.CARD_LINES
@@ -229,7 +227,6 @@ class _Judge:
         return max(confidence, parts) + self._size(group) + settings.LINE_BONUS * len(group)
 
     def _is_logo(self, group: Group) -> bool:
-        """Return whether pieces are capitalised lines in one size, larger than most letters."""
         heights = [piece.height for piece in group]
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)

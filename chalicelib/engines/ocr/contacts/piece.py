@@ -49,7 +49,6 @@ def join_text(pieces: Iterable[CardPiece]) -> str:
 
 
 def _columns(piece: CardPiece) -> list[CardPiece]:
-    """Split a whole line at gaps that are wide enough to separate columns."""
     text, places = piece.text, piece.line.places
     if len(places) != len(text) or " " not in text:
         return [piece]

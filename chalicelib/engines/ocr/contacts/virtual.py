@@ -48,7 +48,6 @@ class VirtualTexts:
         return tuple(as_contact(one) for one in found)
 
     def _source(self, kind: str) -> list[EntityMatch]:
-        """Return the contacts that may be of a requested kind."""
         if kind == "datetime":
             return self._dates
         if kind == "address":
@@ -57,17 +56,14 @@ class VirtualTexts:
 
     @cached_property
     def _pieces(self) -> list[CardPiece]:
-        """The page's lines, split at column gaps."""
         return pieces_of(self._page.lines)
 
     @cached_property
     def _exact(self) -> tuple[list[EntityMatch], list[CardPiece]]:
-        """Phone numbers, mail and web addresses, and the remaining pieces."""
         return find_exact(self._pieces, self._check)
 
     @cached_property
     def _blocks(self) -> tuple[list[EntityMatch], list[CardPiece]]:
-        """Postal addresses, and the remaining pieces."""
         return address_blocks(self._exact[1], self._check)
 
     @cached_property
@@ -79,7 +75,6 @@ class VirtualTexts:
 
     @cached_property
     def _dates(self) -> list[EntityMatch]:
-        """Dates and times."""
         found: list[EntityMatch] = []
         for piece in self._pieces:
             self._check()

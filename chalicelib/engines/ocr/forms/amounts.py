@@ -105,7 +105,6 @@ def _with_cents(lines: Sequence[TextLine]) -> Iterator[TextLine]:
 
 
 def _own_cents(line: TextLine, cents: Sequence[TextLine]) -> TextLine | None:
-    """Return the cents directly to the right of the dollars of a line; None if there are none."""
     if not cents or not _DOLLARS.fullmatch(line.text):
         return None
     reach = settings.WORD_GAP_HEIGHTS * line.box.height

@@ -17,12 +17,25 @@ from chalicelib.engines.ocr.kinds.internet import find_mails
 from chalicelib.engines.ocr.kinds.phone import find_phones
 from chalicelib.engines.ocr.kinds.span import Span
 
+
+def _find_numbers(text: str) -> tuple[Span, ...]:
+    """Return the numbers of a text that are not parts of dates."""
+    days = find_dates(text)
+    return tuple(
+        number
+        for number in find_numbers(text)
+        if number.text == text or not any(day.start <= number.start < day.end for day in days)
+    )
+
+
 _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
-    "NUMBER": find_numbers,
+    "NUMBER": _find_numbers,
     "DATE": find_dates,
     "PHONE": find_phones,
     "EMAIL": find_mails,
-    "CURRENCY": lambda text: find_money(text) or find_numbers(text),
+    "CURRENCY": lambda text: (
+        find_money(text) or tuple(each for each in _find_numbers(text) if each.text[-1] != "%")
+    ),
 }
 _ONE_LINE = frozenset(_FINDERS)
 _FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
@@ -53,7 +66,6 @@ def fitness(types: Sequence[str], text: str) -> float:
 
 
 def _fits(kind: str, text: str) -> float:
-    """Return a factor that expresses how well a text matches one type."""
     if kind in _FINDERS:
         spans = _FINDERS[kind](text)
         before = text[: spans[0].start].split() if spans else []
@@ -98,6 +110,19 @@ def join_boxed_digits(text: str) -> str:
 def remove_spaces(text: str) -> str:
     """Return an amount without spaces, except between groups of thousands."""
     return _BLANK_INSIDE.sub("", text) if _LOOSE.fullmatch(text) else text
+
+
+def is_split(types: Sequence[str], text: str, word: str) -> bool:
+    """Return whether a part with one of `types`, single-line ones, begins in `text`, not `word`.
+
+    Args:
+        types: required entity types in upper case.
+        text: a text that has none of the types alone.
+        word: the next text in the same line.
+    """
+    return any(
+        span.start < len(text) for kind in types for span in _FINDERS[kind](f"{text} {word}")
+    )
 
 
 def has_span(types: Sequence[str], text: str) -> bool:

@@ -77,7 +77,6 @@ def find_fields(
 def _find_printed(
     page: ReadPage, keys: Sequence[TemplateKey], check: CancelCheck, weigh: Weigh
 ) -> dict[int, FormField]:
-    """Return the fields of keys that are printed on the page, by index of the key."""
     page = replace(page, lines=tuple(with_points(page.lines)))
     angle = tilt(page.lines)
     segments = make_segments(page.lines, angle)
@@ -181,7 +180,6 @@ def _choose_places(
 
 
 def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage) -> FormField:
-    """Make the field of a key: correct its value, and compute the probability."""
     segments = value.segments
     text = join_boxed_digits(" ".join(segment.text for segment in segments))
     if "CURRENCY" in template.types or "$" in text:
@@ -219,7 +217,6 @@ def _evidence(text: str, key: FoundKey, value: Value, shared: _FormPage) -> Evid
 
 
 def _legibility(key: FoundKey, value: Value) -> float:
-    """Return how well a key and its value were read, 0 to 1."""
     read = min(_probability(key.segments), _probability(value.segments or key.segments))
     return read * key.similarity
 

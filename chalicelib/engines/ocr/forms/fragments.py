@@ -12,8 +12,8 @@ from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
 
-# Marks between a key and its value, as recognised: colons, underlines, dots and arrows.
-_FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
+# Marks between a key and its value, as recognised: colons, underlines, dots, arrows, ° of n°.
+_FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤°º"
 # Directly before a number: its sign or decimal point, or asterisks in place of hidden digits.
 # The bound keeps the search linear in long rows of asterisks.
 _LEAD = re.compile(r"(?:[*•]{2}[*•\s-]{0,40}|(?<![^ :])[.-])$")
@@ -82,7 +82,6 @@ def separate_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> 
 
 
 def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
-    """Return whether a text is a remark in brackets directly behind or below a key."""
     if not _HINT.fullmatch(segment.text):
         return False
     rect, reach = segment.rect, segment.height
@@ -98,7 +97,6 @@ def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
 
 
 def _is_letter_of_line(fragment: FormFragment, keys: Sequence[FoundKey]) -> bool:
-    """Return whether a text is a single small letter directly to the left of a caption."""
     text, rect = fragment.segment.text, fragment.segment.rect
     reach = settings.WORD_GAP_HEIGHTS * fragment.segment.height
     return (
@@ -131,7 +129,6 @@ def _is_label(text: str) -> bool:
 
 
 def _begins_with_label(text: str) -> bool:
-    """Return whether a line is a label followed by its value."""
     label = _LABEL.match(text)
     return label is not None and len(label.group().split()) <= settings.FEW_WORDS_AROUND_KEY
 
@@ -208,7 +205,6 @@ def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:
 def _between_keys(
     segment: LineSegment, spans: Sequence[tuple[int, int, int | None]]
 ) -> Iterator[FormFragment]:
-    """Yield the texts before, between and after the keys of a line."""
     head = _bare(segment, 0, spans[0][0])
     if head and not (is_enumeration(head.text) or is_instruction(head.text)):
         yield FormFragment(head, None, _is_label(segment.text[: spans[0][0]]))
@@ -260,7 +256,7 @@ def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
     """Return part of a segment without punctuation at its ends; None if nothing is left."""
     text = segment.text
     begin = start
-    while begin < end and text[begin] in _FILLER:
+    while begin < end and (text[begin] in _FILLER or text.startswith("# ", begin, end)):
         begin += 1
     while end > begin and text[end - 1] in _TRAILING:
         end -= 1

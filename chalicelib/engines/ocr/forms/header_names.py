@@ -23,15 +23,11 @@ from chalicelib.engines.ocr.forms.spelling import fold, similarity
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A header cell of the template that matches a header text, with the similarity."""
-
     header: HeaderCell
     score: float
 
 
 class _Headers:
-    """The header cells of a template, with their texts prepared for comparison."""
-
     def __init__(self, headers: Sequence[HeaderCell]) -> None:
         self._folded = [
             (header, [folded for text in header.variations if (folded := fold(text))])
@@ -47,7 +43,6 @@ class _Headers:
         return self._seen[key]
 
     def _search(self, key: str) -> _Match | None:
-        """Return the header cell whose text is most similar to a normalised text, or None."""
         best: _Match | None = None
         for header, variations in self._folded:
             score = max((similarity(each, key) for each in variations), default=0.0)
@@ -80,7 +75,6 @@ def name_headers(
 
 
 def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
-    """Choose a different name for each table, the highest score first; None if no name is left."""
     pairs = sorted(
         (-score, number, name)
         for number, table_votes in enumerate(votes)
@@ -96,7 +90,6 @@ def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
 
 
 def _reveal_headers(table: Table, headers: _Headers) -> Table:
-    """Mark as header the row that best matches the template, unless the table has a header."""
     if any(cell.kind == COLUMN_HEADER for cell in table.cells):
         return table
     counts: dict[int, int] = {}
@@ -134,7 +127,6 @@ def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[st
 
 
 def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
-    """Add up the scores of the matched headers for each table name in the template."""
     votes: dict[str, float] = {}
     for match in matches:
         if match and match.header.table_name:
@@ -144,7 +136,6 @@ def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
 
 
 def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
-    """Return the header cells of each row or column, by its number; the outermost cell is first."""
     found: dict[int, list[Cell]] = {}
     for cell in cells:
         if cell.kind == kind and cell.text:
@@ -154,7 +145,6 @@ def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
 
 
 def _numbers(cell: Cell, kind: str) -> Iterator[int]:
-    """Yield the column numbers that a column header spans, or the row numbers of a row header."""
     first, span = (
         (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
     )
@@ -162,7 +152,6 @@ def _numbers(cell: Cell, kind: str) -> Iterator[int]:
 
 
 def _own(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the header cells that span only one row or column; if none does, the last cell."""
     kind = cells[0].kind
     alone = [
         cell
@@ -173,12 +162,10 @@ def _own(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _text(cells: Sequence[Cell]) -> str:
-    """Return the header text of a row or column: the joined texts of its cells."""
     return " ".join(dict.fromkeys(cell.text for cell in _own(cells)))
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return the template's header cell that matches a header's joined text or one of its cells."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 
@@ -186,7 +173,6 @@ def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
 def _entities(
     along: Mapping[int, Sequence[Cell]], matches: Mapping[int, _Match | None]
 ) -> Mapping[int, str]:
-    """Return the name of each row or column: the template's entity, otherwise the header text."""
     return {
         number: match.header.entity if (match := matches[number]) else _text(cells)
         for number, cells in along.items()
@@ -199,7 +185,6 @@ def _cell_entity(
     columns: Mapping[int, _Match | None],
     rows: Mapping[int, _Match | None],
 ) -> str | None:
-    """Return the template's entity for a cell, from its column or row header; None if missing."""
     along: Sequence[_Match | None]
     if cell.kind == COLUMN_HEADER:
         along = [headers.find(cell.text), columns.get(cell.column)]

@@ -115,6 +115,19 @@ class PageRules:
             rows[rows >= rect.max_y - slack].min(initial=math.inf),
         )
 
+    def is_drawn(self, box: Rect) -> bool:
+        """Return whether lines cover at least half of the left and of the right side of a box.
+
+        Shorter lines are sides of other boxes. A side without a line counts as covered.
+        """
+        position, start, end = self._columns
+        for side in (box.min_x, box.max_x):
+            covered = np.minimum(end, box.max_y) - np.maximum(start, box.min_y)
+            longest = covered[position == side].max(initial=0.0)
+            if math.isfinite(side) and 2 * longest < box.height:
+                return False
+        return True
+
     def divided(self, segments: Iterable[LineSegment]) -> tuple[LineSegment, ...]:
         """Split segments at the vertical ruled lines that cross them, so that each is in one box.
 
@@ -155,14 +168,12 @@ class PageRules:
 
 
 def _hits(places: Doubles, words: Doubles, height: float) -> Bools:
-    """Return for each vertical ruled line whether it crosses a word."""
     slack = settings.IN_RULE_HEIGHTS * height
     inside = (places[:, None] > words[:, 0] + slack) & (places[:, None] < words[:, 1] - slack)
     return np.asarray(inside.any(axis=1))
 
 
 def _cut_at(segment: LineSegment, places: Doubles, words: Doubles) -> Iterator[LineSegment]:
-    """Yield the parts of a text between vertical ruled lines at the x positions `places`."""
     if not len(places):
         yield segment
         return
@@ -187,7 +198,6 @@ def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
 
 
 def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
-    """Join ruled lines at the same position that touch or overlap each other."""
     last: Ruling | None = None
     for piece in sorted(pieces, key=lambda each: (round(each.position), each.start)):
         if last is None:
@@ -211,13 +221,11 @@ def _as_array(rulings: Iterable[Ruling]) -> Doubles:
 
 
 def _crossing(lines: Doubles, place: float) -> Doubles:
-    """Return the positions of the ruled lines that begin before `place` and end after it."""
     position, start, end = lines
     return np.asarray(position[(start <= place) & (end >= place)])
 
 
 def _levelled(gray: Pixels, angle: float) -> Pixels:
-    """Rotate a page about its top left corner until its lines are horizontal."""
     if not angle:
         return gray
     from PIL import Image

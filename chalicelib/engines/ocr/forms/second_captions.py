@@ -40,7 +40,6 @@ def without_second_captions(keys: Sequence[FoundKey], unmatched: UnmatchedText) 
 
 
 def _behind(plain: Sequence[int], unmatched: UnmatchedText) -> list[tuple[int, int]]:
-    """Return pairs of indexes: of a key, and of the text after this key in the same line."""
     owners = {fragment.owner: number for number, fragment in enumerate(unmatched.fragments)}
     return [(number, owners[number]) for number in plain if number in owners]
 
@@ -48,7 +47,6 @@ def _behind(plain: Sequence[int], unmatched: UnmatchedText) -> list[tuple[int, i
 def _below(
     plain: Sequence[int], keys: Sequence[FoundKey], unmatched: UnmatchedText
 ) -> Iterator[tuple[int, int]]:
-    """Yield pairs of indexes: of a key, and of the text below it at the same left edge."""
     rects = as_array([fragment.segment.rect for fragment in unmatched.fragments])
     for number in plain if len(rects) else ():
         key = keys[number]

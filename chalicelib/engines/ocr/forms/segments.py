@@ -19,6 +19,9 @@ from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.skew import find_angle
 
 _WORD = re.compile(r"\S+")
+# An amount with cents, and the space before the next one. Without a space, the next one has two
+# digits or more: 2.759.19 is a single amount with a misread comma.
+_AMOUNT = re.compile(r"[-+(]?[$€£]? ?-?\d{1,3}(?:,?\d{3})*\.\d\d\)?(?:\s+|(?=\D|\d\d|$))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
         reach = settings.PRINTED_LINE_GAP_HEIGHTS * segment.height
         first = bisect_left(bottoms, segment.rect.min_y - reach)
         last = bisect_right(bottoms, segment.rect.min_y + reach / 2)
-        divided += _divide_below(segment, by_bottom[first:last])
+        divided += _amounts(segment) or _divide_below(segment, by_bottom[first:last])
     return tuple(divided)
 
 
@@ -142,9 +145,15 @@ def _bottom(segment: LineSegment) -> float:
 
 
 def _is_header(segment: LineSegment) -> bool:
-    """Return whether a text may be a column caption: few words, without digits."""
     text = segment.text
     return len(text.split()) <= settings.COLUMN_CAPTION_WORDS and not any(map(str.isdecimal, text))
+
+
+def _amounts(segment: LineSegment) -> list[LineSegment]:
+    """Divide a text that consists of several amounts with cents; return nothing for other texts."""
+    spans = [match.span() for match in _AMOUNT.finditer(segment.text)]
+    is_whole = sum(end - start for start, end in spans) == len(segment.text)
+    return [segment.part(*span) for span in spans] if is_whole and len(spans) > 1 else []
 
 
 def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[LineSegment]:

@@ -16,6 +16,9 @@ SAME_LINE_SHARE = 0.5
 # Minimum ratio of the heights of two texts that belong together: lines of one key or of one value,
 # keys of one row.
 SAME_SIZE = 0.65
+# Minimum ratio of the heights of two lines in the same print: two lines of an address, but not a
+# small caption and its value.
+SAME_PRINT = 0.9
 # Maximum distance between the middles of centred lines, of a column's numbers, of a row's keys.
 SAME_MIDDLE_HEIGHTS = 0.6
 # Maximum number of words in a column's caption. Also before a date or an amount that is a value.
@@ -222,8 +225,6 @@ OFF_LEVEL_HEIGHTS = 0.3
 FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
 # Maximum gap between two lines of a value or a sentence; and of a key, or of a name and an address.
 LINE_GAP_HEIGHTS, PRINTED_LINE_GAP_HEIGHTS = 0.75, 1.0
-# Minimum probability of a single character that certainly is one.
-CLEAR_CHARACTER = 0.85
 # A line is full, so that its text may continue below, if it ends at FULL_LINE_SHARE of the page's
 # text or further right, and FULL_LINE_HEIGHTS from the beginning of the key. FULL_LINE_SHARE is
 # also the fraction of a text that an underline covers, and the fraction of the best score of a key

@@ -50,8 +50,6 @@ def with_single_boxes(page: ReadPage, engine: TextEngine, check: CancelCheck) ->
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of digits in one-character boxes."""
-
     lines: tuple[int, ...]
     """Indexes of the lines that contain the digits."""
     digits: tuple[str, ...]
@@ -124,14 +122,12 @@ def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row])
 
 
 def _is_spaced(line: TextLine) -> bool:
-    """Return whether a line is a single digit, or several digits as far apart as in boxes."""
     bare = "".join(line.text.split())
     wide = line.box.width >= settings.BOX_PITCHES_HEIGHTS[0] * line.box.height * len(bare)
     return bare.isdecimal() and (len(bare) == 1 or wide)
 
 
 def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
-    """Yield each digit of a line with the position of its middle."""
     count = len(line.text)
     places = line.places
     if len(places) != count:

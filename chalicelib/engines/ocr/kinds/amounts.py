@@ -8,11 +8,13 @@ from chalicelib.engines.ocr.kinds.phone import correct_digits
 from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
 
 CURRENCY_CODES = (
-    r"(?:USD|EUR|GBP|CAD|AUD|NZD|CHF|JPY|CNY|INR|SGD|HKD|MYR|RM|Rs\.?|US\$|C\$|A\$|S\$)"
+    r"(?:USD|EUR|GBP|CAD|AUD|NZD|CHF|JPY|CNY|INR|SGD|HKD|MYR|RM|Rs\.?|US\$|C\$|A\$|S\$"
+    r"|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|AED|zł|Kč|kr\.?|R\$)"
 )
 _SIGNS = r"[$£€¥₹]"
 _DIGITS = (
-    r"(?:\d{1,3}(?:[,' ]\d{3}){1,6}(?:\.\d{1,4})?|\d{1,3}(?:\.\d{3}){1,6},\d{1,4}"
+    r"(?:\d{1,3}(?:[' ]\d{3}){1,6},\d\d(?!\d)|\d{1,3}(?:[,' ]\d{3}){1,6}(?:\.\d{1,4})?"
+    r"|\d{1,3}(?:\.\d{3}){1,6},\d{1,4}"
     r"|\d{1,18}(?:[.,]\d{1,6})?)"
 )
 _MONEY: tuple[tuple[re.Pattern[str], float], ...] = (
@@ -25,7 +27,7 @@ _MONEY: tuple[tuple[re.Pattern[str], float], ...] = (
     ),
     (re.compile(r"(?<![\w.,/\-])-?\d{1,12}\.\d\d(?![\w/%]|[.,\-]\d)"), 0.75),
 )
-_NUMBER = re.compile(rf"(?<![\w.,])[+\-]?{_DIGITS}(?: ?%)?(?![\w])")
+_NUMBER = re.compile(rf"(?<![\w.,/])[+\-]?{_DIGITS}(?: ?%)?(?![\w/])")
 
 
 def find_money(text: str) -> tuple[Span, ...]:

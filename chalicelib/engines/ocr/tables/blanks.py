@@ -48,7 +48,6 @@ def read_blanks(
 
 
 def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
-    """Return where the text of each row, or of each column, begins and ends, in pixels."""
     extents: dict[int, Span] = {}
     for slot, lines in filled.cells():
         lanes = slot.rows if is_row else slot.columns

@@ -168,7 +168,6 @@ def join_signs(filled: FilledGrid) -> FilledGrid:
 
 
 def _transposed(filled: FilledGrid) -> FilledGrid:
-    """Exchange rows and columns."""
     cells = {
         Slot(slot.column, slot.row, slot.box, slot.column_span, slot.row_span, slot.is_head): lines
         for slot, lines in filled.cells()

@@ -68,7 +68,6 @@ def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
 
 
 def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> bool:
-    """Return whether a row has several cells, and a text that spans several columns."""
     own = [n for n, slot in enumerate(slots) if slot.row == row]
     return len(own) > 1 and any(slots[n].column_span > 1 and texts[n] for n in own)
 
@@ -86,7 +85,6 @@ def is_year(text: str) -> bool:
 
 
 def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
-    """Return whether the first column has words and the others numbers, so that it names rows."""
     columns: dict[int, list[str]] = {}
     for slot, text in zip(slots, texts, strict=True):
         if slot.row >= head and text and slot.column_span == 1:

@@ -68,7 +68,6 @@ def _crossing(rulings: Rulings, slack: float) -> Bools:
 
 
 def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the indexes of the horizontal and of the vertical lines of each connected group."""
     left = np.asarray(np.any(crossing, axis=1))
     while left.any():
         rows = np.zeros(crossing.shape[0], np.bool_)
@@ -191,7 +190,6 @@ def _share_numbers(owner: Ints, under: Bools, at_right: Bools) -> None:
 
 
 def _slots(owner: Ints, edges_x: Sequence[float], edges_y: Sequence[float]) -> Iterator[Slot]:
-    """Yield the joined cells as `Slot` objects."""
     rows, columns = np.indices(owner.shape)
     numbers, inverse = np.unique(owner.ravel(), return_inverse=True)
     first = np.full((2, len(numbers)), owner.size)

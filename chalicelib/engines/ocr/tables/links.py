@@ -104,7 +104,6 @@ def _columns(table: Table) -> int:
 
 
 def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
-    """Return whether only page headers, footers and a short note are between two parts."""
     if before.table.box.max_y < before.view.height / 2 or part.table.box.min_y > (
         part.view.height / 2
     ):
@@ -128,7 +127,6 @@ def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case without white space and numbers, to compare page headers."""
     return _BLANKS.sub("", _DIGITS.sub("#", text.casefold()))
 
 
@@ -168,7 +166,6 @@ def _have_equal_columns(before: PagePart, part: PagePart) -> bool:
 
 
 def _extents(part: PagePart) -> dict[int, _Span]:
-    """Return where the text of each column begins and ends, as fractions of the page's width."""
     extents: dict[int, _Span] = {}
     for cell in part.table.cells:
         if cell.text and cell.column_span == 1:
@@ -197,7 +194,6 @@ def _has_own_header(known: Table, table: Table) -> bool:
 
 
 def _joined(known: WholeTable, table: Table) -> WholeTable:
-    """Append the rows of a part, except those that repeat the header."""
     left_out = _repeated_rows(known.table, table)
     shift = _last_row(known.table) - left_out
     cells = tuple(_moved(cell, shift) for cell in table.cells if cell.row > left_out)

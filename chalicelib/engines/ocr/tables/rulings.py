@@ -147,7 +147,6 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
 
 
 def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, Runs]:
-    """Join runs at most `gap` pixels apart in a pixel row; return their rows, starts and ends."""
     if not len(row):
         return row, starts, ends
     apart = (row[1:] != row[:-1]) | (starts[1:] - ends[:-1] > gap)
@@ -180,7 +179,6 @@ def _touch(first: Ruling, second: Ruling) -> bool:
 
 
 def _union(first: Ruling, second: Ruling) -> Ruling:
-    """Return the line that covers two lines, centred between their outermost edges."""
     top = min(first.position - first.thickness / 2, second.position - second.thickness / 2)
     bottom = max(first.position + first.thickness / 2, second.position + second.thickness / 2)
     return Ruling(

@@ -114,8 +114,6 @@ def likelihood(structure: Structure) -> float:
 
 
 class _Gap(NamedTuple):
-    """The space between two rows of text."""
-
     white: float
     """Height of the gap, in pixels."""
     is_same_row: bool
@@ -188,7 +186,6 @@ def _number_share(filled: FilledGrid) -> float:
 
 
 def _rules_inside(rulings: Rulings, box: Rect) -> Rulings:
-    """Return the ruled lines inside a box, cut at its sides."""
     return Rulings(
         tuple(_clipped(rulings.horizontal, (box.min_y, box.max_y), (box.min_x, box.max_x))),
         tuple(_clipped(rulings.vertical, (box.min_x, box.max_x), (box.min_y, box.max_y))),
@@ -216,7 +213,6 @@ def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
 
 
 def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, float]]]) -> bool:
-    """Return whether a ruled line passes between the texts of any cell."""
     return any(
         min(box[2] for box in boxes) < rule.position < max(box[3] for box in boxes)
         and rule.start <= (max(box[0] for box in boxes) + min(box[1] for box in boxes)) / 2

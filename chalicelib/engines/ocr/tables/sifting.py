@@ -60,7 +60,6 @@ def _has_values(filled: FilledGrid) -> bool:
 
 
 def _has_header(filled: FilledGrid) -> bool:
-    """Return whether every column after the first has a text in the rows of the header."""
     places = [(slot, lines) for slot, lines in filled.cells()]
     numbers = (slot.row for slot, lines in places if is_numeric(text_of(lines)))
     rows = min(numbers, default=1)
@@ -111,7 +110,6 @@ def _column_texts(filled: FilledGrid, column: int) -> list[str]:
 
 
 def _row_evidence(filled: FilledGrid) -> int:
-    """Return the number of rows with text in two or more columns."""
     counts: dict[int, int] = {}
     for slot, lines in filled.cells():
         if lines:
@@ -120,7 +118,6 @@ def _row_evidence(filled: FilledGrid) -> int:
 
 
 def _filled_share(filled: FilledGrid) -> float:
-    """Return the fraction of cells with text; empty rows and columns are ignored."""
     rows: set[int] = set()
     columns: set[int] = set()
     for slot, lines in filled.cells():

@@ -40,8 +40,6 @@ _MAX_SPAN = 20
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A cell that the network's tokens describe."""
-
     row: int
     is_head: bool
     place: Rect
@@ -110,7 +108,6 @@ def _picture(pixels: Pixels) -> Singles:
 
 
 def _spans(tokens: Sequence[str]) -> tuple[int, int]:
-    """Return how many rows and columns a cell spans, from the tokens after its HTML tag."""
     rows = columns = 1
     for token in tokens[:3]:
         name, _, value = token.strip().partition("=")
@@ -122,7 +119,6 @@ def _spans(tokens: Sequence[str]) -> tuple[int, int]:
 
 
 def _on_page(place: Singles, box: Rect) -> Rect:
-    """Convert a cell's box from fractions of the image to coordinates of the page."""
     left, top, right, bottom = (float(share) for share in place)
     return Rect(
         box.min_x + left * box.width,

@@ -36,6 +36,20 @@ def test_value_ends_where_the_first_of_its_type_ends() -> None:
     assert span_of(("DATE",), text) == (0, 10)
 
 
+def test_space_may_separate_thousands() -> None:
+    """An amount with spaces between thousands and a comma before cents is whole."""
+    assert span_of(("CURRENCY",), "Total 2 135,50 €") == (6, 16)
+    assert span_of(("CURRENCY",), "12 450,00") is None
+
+
+def test_currency_belongs_to_the_amount() -> None:
+    """A currency before or after an amount is part of it; a percentage is no amount."""
+    for text in ("SEK 12 925,00", "1 086,00 zł", "1.300,50 Kč"):
+        assert span_of(("CURRENCY",), text) is None
+    assert span_of(("CURRENCY",), "20% 386.00") == (4, 10)
+    assert fitness(("CURRENCY",), "20%") == settings.MISFIT
+
+
 def test_loss_keeps_its_parentheses() -> None:
     """An amount in parentheses keeps both; a single parenthesis is dropped."""
     assert span_of(("CURRENCY",), "(5,253) Form 8949") == (0, 7)

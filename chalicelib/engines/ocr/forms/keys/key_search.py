@@ -124,14 +124,12 @@ def _shares(pairs: Sequence[npt.NDArray[np.intp]], presence: Pixels) -> Singles:
 
 
 def _pairs(text: str) -> npt.NDArray[np.intp]:
-    """Return the distinct pairs of neighbouring letters of a normalised text as numbers."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     codes = np.where(points < len(_CODES), _CODES[np.minimum(points, len(_CODES) - 1)], _RARE)
     return np.unique(codes[:-1] * _LETTERS + codes[1:])
 
 
 def _make_codes() -> npt.NDArray[np.intp]:
-    """Return a number for each ASCII character: 0 to 25 for letters, 26 to 35 for digits."""
     codes = np.full(128, _RARE, dtype=np.intp)
     codes[ord("a") : ord("z") + 1] = np.arange(26)
     codes[ord("0") : ord("9") + 1] = np.arange(26, 36)
@@ -224,7 +222,6 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
 
 
 def _is_in_value(segments: Sequence[LineSegment], parts: Parts) -> bool:
-    """Return whether a text is part of a value, such as `5` in `5-08`, or `to` in `9 to 5`."""
     number, start, end = parts[0]
     text = segments[number].text
     if "from" not in text[:start].lower() and _BETWEEN.fullmatch(text[max(0, start - 2) : end + 2]):
@@ -238,7 +235,6 @@ def _is_in_value(segments: Sequence[LineSegment], parts: Parts) -> bool:
 def _search_long(
     wanted: Mapping[str, Wanted], units: Sequence[Unit], check: CancelCheck
 ) -> Iterator[Window]:
-    """Yield the positions of longer keys, which may contain misread letters."""
     long = [folded for folded in wanted if len(folded) > settings.EXACT_KEY_CHARACTERS]
     digits: dict[str, frozenset[str]] = {}
     words: dict[str, frozenset[str]] = {}
@@ -303,12 +299,10 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
 
 
 def _covers(unit: Unit, first: int, last: int) -> bool:
-    """Return whether a match has words of both the first and the last segment of a unit."""
     return unit.words[first][0] == 0 and unit.words[last][0] == len(unit.segments) - 1
 
 
 def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> bool:
-    """Return whether a match contains exactly the numbers of its key."""
     text = unit.text_between(first, last)
     if not all(number in text for number in wanted):
         return False
@@ -333,7 +327,6 @@ def _parts(
 
 
 def _with_marks(text: str, end: int) -> int:
-    """Return the index after a key, including marks that belong to its last word."""
     while end < len(text) and text[end] in ".)?'\"" and (text[end] != ")" or "(" in text[:end]):
         end += 1
     return end

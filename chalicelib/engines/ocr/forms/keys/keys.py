@@ -163,7 +163,6 @@ def _choose(
 
 
 def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
-    """Return whether no other key uses a character of a match."""
     return not any(
         start < other_end and other_start < end
         for segment, start, end in parts
@@ -172,7 +171,6 @@ def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
 
 
 def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> FoundKey:
-    """Convert a match to a found key, with a score from its similarity and surroundings."""
     first, start, _ = reading.parts[0]
     last, _, end = reading.parts[-1]
     begin = max((stop for _, stop in taken.get(first, ()) if stop <= start), default=0)
@@ -222,7 +220,6 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
 
 
 def _is_inside(before: str, after: str, has_colon: bool) -> bool:
-    """Return whether a key is a word in the middle of a name or a sentence."""
     first = after.split()[:1]
     return (
         not has_colon
@@ -250,7 +247,6 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
 
 
 def _fits_case(wanted: str, read: str) -> float:
-    """Return a factor that is below 1 if the key and the read text differ in case."""
     if wanted[:1].isupper() and read[:1].islower():
         return settings.KEY_IN_SMALL_LETTERS
     is_same = wanted.rstrip(":") == read or not is_short(wanted)

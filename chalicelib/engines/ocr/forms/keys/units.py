@@ -52,7 +52,6 @@ def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
 
 
 def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]], legibility: float) -> Unit:
-    """Join the words of consecutive segments to one unit, in which keys are searched."""
     every = tuple((place, word) for place, number in enumerate(chain) for word in words[number])
     begins, length = [], 0
     for _, word in every:
@@ -63,7 +62,6 @@ def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]], legibility: 
 
 
 def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
-    """Return, by index of a segment, the index of the segment directly below, if there is one."""
     order = sorted(inked, key=lambda number: segments[number].rect.min_y)
     found = {}
     for place, number in enumerate(order):
@@ -80,7 +78,6 @@ def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> 
 
 
 def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
-    """Return the distance between two lines in text heights; None if they cannot be one text."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = height > settings.SAME_SIZE * max(upper.height, lower.height)

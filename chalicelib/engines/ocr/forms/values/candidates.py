@@ -14,7 +14,7 @@ from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
-from chalicelib.engines.ocr.forms.field_kinds import fitness, is_boxed_row, is_one_line
+from chalicelib.engines.ocr.forms.field_kinds import fitness, is_boxed_row, is_one_line, is_split
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText, is_enumeration
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.rulings import PageRules
@@ -183,8 +183,9 @@ class Neighbourhood:
         )
         self._rects = as_array([fragment.segment.rect for fragment in self.fragments])
         labels = [segment.rect for key in keys for segment in key.segments]
-        labels += [segment.rect for segment in unmatched.labels]
-        self._labels = as_array(labels)
+        others = [segment.rect for segment in unmatched.labels]
+        self._labels = as_array([*labels, *others])
+        self._captions = as_array([key.rect for key in keys] + others)
 
     def candidates(self, templates: Sequence[TemplateKey]) -> list[Candidate]:
         """Return the texts that may be values of the keys; `templates` has the keys' types."""
@@ -240,6 +241,7 @@ class Neighbourhood:
             behind = int(gaps.argmin())
             is_next = gaps[behind] < settings.WORD_GAP_HEIGHTS and not self._is_owned[behind]
             word = self.fragments[behind].segment.text
+            is_next = is_next and is_split(types, segment.text, word)
             return max(fits, fitness(types, f"{segment.text} {word}")) if is_next else fits
         if "ADDRESS" not in types:
             return fits
@@ -311,13 +313,19 @@ class Neighbourhood:
             # A text left of the caption is its number.
             is_below = self._rects[:, 1] > key.rect.min_y + key.height / 2
             inside &= is_below | (self._rects[:, 2] > key.rect.min_x)
-            if not inside.any():
+            others = _is_inside(self._labels, box).sum() - len(key.segments)
+            # A box with several other captions may be a column of captions.
+            if not inside.any() and others < 2:
                 return
             first = self._first_inside(inside, key)
             gap = self._rects[first, 1] - key.rect.max_y
             # A text in a box with no other caption is its value, at any distance.
             is_near = gap < settings.BELOW_HEIGHTS * key.height or self._is_alone(key, box)
-            if is_near and fitness(types, self.fragments[first].segment.text) > settings.MISFIT:
+            if (
+                is_near
+                and inside[first]
+                and fitness(types, self.fragments[first].segment.text) > settings.MISFIT
+            ):
                 yield BOXED, first, 1.0
                 return
         yield from self._right(key)
@@ -334,6 +342,8 @@ class Neighbourhood:
         rect, height = key.rect, key.height
         box = self._rulings.box(rect)
         if not isfinite(box.height) or (isinf(box.min_x) and isinf(box.max_x)):
+            return None
+        if not self._rulings.is_drawn(box):
             return None
         room, above = box.max_y - rect.max_y, rect.min_y - box.min_y
         if room < max(settings.BOX_ROOM_HEIGHTS * height, 2 * above):
@@ -389,7 +399,7 @@ class Neighbourhood:
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf
-        label = float(right_gaps(self._labels, rect, height).min(initial=np.inf))
+        label = float(right_gaps(self._captions, rect, height).min(initial=np.inf))
         fragment = int(gaps.argmin())
         gap = float(gaps[fragment])
         if gap >= label:
@@ -420,7 +430,7 @@ class Neighbourhood:
         rect, height = _with_number(key), key.height
         gaps = measure(self._rects, rect, height)
         labels = (
-            measure(self._labels, rect, height).min(initial=np.inf),
+            measure(self._captions, rect, height).min(initial=np.inf),
             gaps[self._is_labelled].min(initial=np.inf),
         )
         gaps[self._is_owned | self._is_labelled | (gaps >= min(labels))] = np.inf
@@ -443,7 +453,6 @@ class Neighbourhood:
 
 
 def _with_number(key: FoundKey) -> Rect:
-    """Return the rectangle of a key, including the line number printed before it."""
     first = key.segments[0]
     number = first.line.text[: first.start]
     if not is_enumeration(number.strip()):
@@ -453,7 +462,6 @@ def _with_number(key: FoundKey) -> Rect:
 
 
 def _is_inside(rects: Rects, box: Rect) -> Bools:
-    """Return for each rectangle whether its middle is in a box."""
     x, y = (rects[:, 0] + rects[:, 2]) / 2, (rects[:, 1] + rects[:, 3]) / 2
     return np.asarray((x > box.min_x) & (x < box.max_x) & (y > box.min_y) & (y < box.max_y))
 

@@ -211,7 +211,6 @@ class Continuation:
             if self._is_free(other)
             and _continues_line(segment, self._segment(other), word_gap, reach)
             and not _is_caption(segment, self._segment(other))
-            and not _is_speck(self._segment(other))
         ]
         if not near:
             return None
@@ -249,10 +248,15 @@ class Continuation:
         is_placed = _is_centred(key.rect, last, self._segment(other)) or (
             chosen.relation in {ADJACENT, BOXED} and self._is_alone(key, last.rect, other)
         )
-        must_be_full = not (is_address or is_placed) and (hangs or not continues(*texts, types))
+        is_captioned = (key.has_colon and chosen.relation == BELOW) or _differs(key, last)
+        is_alike = not hangs and is_captioned and _is_alike(last, self._segment(other))
+        must_be_full = not (is_address or is_placed or is_alike) and (
+            hangs or not continues(*texts, types)
+        )
         is_end = (
             not self._is_free(other)
             or self._has_own_label(other, key, chosen)
+            or (hangs and self._begins_row(other))
             or (must_be_full and not is_full)
             or self._is_parted(last, other)
         )
@@ -297,6 +301,15 @@ class Continuation:
             for label in left
         )
 
+    def _begins_row(self, number: int) -> bool:
+        """Return whether a text is the first one of a row of texts that are apart."""
+        rect = self._rect(number)
+        gap = settings.WORD_GAP_HEIGHTS * rect.height
+        return any(
+            self._rect(other).min_x > rect.max_x + gap and is_level(rect, self._rect(other))
+            for other in self._between(rect.min_y - rect.height, rect.max_y)
+        )
+
     def _is_full(self, line: Sequence[int], begin: float) -> bool:
         """Return whether a line reaches nearly to the right edge of the page's text.
 
@@ -310,7 +323,6 @@ class Continuation:
         ) and last.rect.max_x > settings.FULL_LINE_SHARE * self._right_edge
 
     def _between(self, low: float, high: float) -> list[int]:
-        """Return the indexes of the texts whose upper edges are at `low` to `high`."""
         return self._by_top[bisect_left(self._tops, low) : bisect_right(self._tops, high)]
 
     def _level_labels(self, rect: Rect) -> list[Rect]:
@@ -330,7 +342,6 @@ class Continuation:
 
 
 def _is_inside(rect: Rect, box: Rect) -> bool:
-    """Return whether the middle of a rectangle is in a box."""
     x, y = rect.center
     return box.min_x < x < box.max_x and box.min_y < y < box.max_y
 
@@ -341,13 +352,7 @@ def _is_caption(left: LineSegment, right: LineSegment) -> bool:
     return gap > settings.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 
 
-def _is_speck(segment: LineSegment) -> bool:
-    """Return whether a text is a single uncertain character, which may be a tick or a stain."""
-    return len(segment.text) == 1 and segment.line.probability < settings.CLEAR_CHARACTER
-
-
 def _is_comb(first: LineSegment, second: LineSegment) -> bool:
-    """Return whether two texts are single characters in adjacent boxes."""
     return is_spaced(first.text) and is_spaced(second.text)
 
 
@@ -371,6 +376,19 @@ def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reac
     off = abs(left.rect.center[1] - right.rect.center[1])
     is_other_print = off > settings.OFF_LEVEL_HEIGHTS * height and right.height > height
     return gap < max(nearest, reach) and not is_other_print
+
+
+def _differs(key: FoundKey, value: LineSegment) -> bool:
+    """Return whether a caption is printed smaller than its value, or only one of them is bold."""
+    caption = key.segments[-1]
+    is_smaller = caption.height < settings.SAME_PRINT * value.height
+    return is_smaller or caption.line.is_bold != value.line.is_bold
+
+
+def _is_alike(upper: LineSegment, lower: LineSegment) -> bool:
+    """Return whether two lines are printed in the same size, both bold or neither."""
+    least, most = sorted((upper.height, lower.height))
+    return upper.line.is_bold == lower.line.is_bold and least >= settings.SAME_PRINT * most
 
 
 def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment) -> bool:

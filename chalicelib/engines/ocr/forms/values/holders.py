@@ -68,7 +68,6 @@ def find_holders(
 
 
 def _find_blocks(fragments: Sequence[FormFragment]) -> list[HolderBlock]:
-    """Return the address blocks of a page, each with its name, from top to bottom."""
     segments = sorted((each.segment for each in fragments), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
     if len(towns) > settings.MOST_ALIKE:
@@ -92,7 +91,6 @@ def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
 
 
 def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
-    """Return whether a line of an address block is directly above another line."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
@@ -110,7 +108,6 @@ def _street(lines: Sequence[LineSegment]) -> int:
 
 
 def _is_of_address(text: str) -> bool:
-    """Return whether a line above a town is a street, a post box or a building."""
     return (
         bool(_DIGITS.search(text))
         or text.rstrip().endswith(",")

@@ -144,8 +144,6 @@ class NumberedLines:
 
 
 class _Rows:
-    """Line numbers, for searches by height on the page."""
-
     def __init__(self, printings: Iterable[LineNumber]) -> None:
         self.every = sorted(printings, key=lambda each: each.rect.min_y)
         self._tops = [each.rect.min_y for each in self.every]
@@ -173,7 +171,6 @@ def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> lis
 
 
 def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
-    """Return whether a digit is next to another digit, and so part of a longer number."""
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1
@@ -190,7 +187,6 @@ def _codes(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Return whether two line numbers are equal, or the first is only the letter of the second."""
     return first == second or (first.isalpha() and second.endswith(first) and second != first)
 
 
@@ -200,7 +196,6 @@ def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
 
 
 def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
-    """Group numbers into columns, by the horizontal position of their middles."""
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf
@@ -211,7 +206,6 @@ def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
 
 
 def _grows(column: Iterable[LineNumber]) -> bool:
-    """Return whether nearly all numbers of a column are larger than the number above."""
     rows = sorted(column, key=lambda each: each.rect.min_y)
     steps = [lower.rank > upper.rank for upper, lower in pairwise(rows)]
     return sum(steps) >= settings.GROWING_SHARE * len(steps)

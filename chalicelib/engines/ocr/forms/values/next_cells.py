@@ -56,8 +56,6 @@ def values_in_next_cells(
 
 
 class _Cells:
-    """The ruled cells of a page, with their texts."""
-
     def __init__(
         self, keys: Sequence[FoundKey], unmatched: UnmatchedText, rulings: PageRules
     ) -> None:
@@ -155,7 +153,6 @@ class _Cells:
         return (is_table or are_likely) and not any(map(is_numbered_caption, texts))
 
     def _are_numbers(self, pairs: Sequence[_Pair]) -> bool:
-        """Return whether at least half of the value texts have digits. Captions rarely have any."""
         texts = [self._fragments[pair.value].segment.text for pair in pairs]
         return 2 * sum(any(map(str.isdecimal, text)) for text in texts) >= len(texts)
 
@@ -182,7 +179,6 @@ def _is_next(box: Rect, cell: Rect, height: float, axis: int) -> bool:
 
 
 def _middles(rects: Sequence[Rect]) -> Doubles:
-    """Return the middles of rectangles, float64, shape (rectangles, 2)."""
     return np.array([rect.center for rect in rects], dtype=np.float64).reshape(len(rects), 2)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.documents.form_template import TemplateKey
-from chalicelib.domain.documents.page import Rect
+from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.field_kinds import has_span
 from chalicelib.engines.ocr.forms.fragments import FormFragment
@@ -33,6 +33,14 @@ _HEADERS = {
     ),
 }  # fmt: skip
 _KINDS = {fold(text): kind for kind, texts in _HEADERS.items() for text in texts}
+# Headers of several words by their first and their second line.
+_LINES = {
+    (fold(" ".join(words[:at])), fold(" ".join(words[at:]))): kind
+    for kind, texts in _HEADERS.items()
+    for words in map(str.split, texts)
+    for at in range(1, len(words))
+}
+_FIRST_LINES, _SECOND_LINES = map(set, zip(*_LINES, strict=True))
 _TOTAL = "total"
 _OF_YEAR = (fold("ytd"), fold("year to date"))
 _NUMERIC = frozenset(("NUMBER", "CURRENCY"))
@@ -40,8 +48,6 @@ _NUMERIC = frozenset(("NUMBER", "CURRENCY"))
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """A column header and the kind of numbers in its column."""
-
     kind: str
     rect: Rect
 
@@ -67,6 +73,7 @@ class StatementColumns:
             for segment in segments
             if (kind := _KINDS.get(fold(segment.text)))
         ]
+        known += _in_two_lines(segments)
         known = known if len(known) <= settings.MOST_ALIKE else []
         self._headers = [each for each in known if _has_companion(each, known)]
         self._labels: dict[str, list[LineSegment]] = {}
@@ -128,12 +135,15 @@ class StatementColumns:
     def _row(self, label: Rect) -> dict[str, int]:
         """Return, by kind of column, the index of the number to the right of a row label."""
         found: dict[str, int] = {}
-        for number, fragment in enumerate(self._fragments):
-            rect = fragment.segment.rect
+        rects = [fragment.segment.rect for fragment in self._fragments]
+        # From the left, because the next table may have a row at the same height.
+        for number in sorted(range(len(rects)), key=lambda each: rects[each].min_x):
+            rect = rects[number]
             if rect.min_x < label.max_x - rect.height / 2 or not is_level(label, rect):
                 continue
             kind = self._kind(rect)
-            if kind and kind not in found and has_span(("NUMBER",), fragment.segment.text):
+            text = self._fragments[number].segment.text
+            if kind and kind not in found and has_span(("NUMBER",), text):
                 found[kind] = number
         return found
 
@@ -159,11 +169,22 @@ class StatementColumns:
         return min(nearest, key=lambda each: _offset(rect, each.rect)).kind if nearest else None
 
 
+def _in_two_lines(segments: Sequence[LineSegment]) -> Iterator[_Header]:
+    """Yield the column headers whose words are in two lines, one below the other."""
+    uppers = [each for each in segments if fold(each.text) in _FIRST_LINES]
+    lowers = [each for each in segments if fold(each.text) in _SECOND_LINES]
+    for upper in uppers[: settings.MOST_ALIKE]:
+        for lower in lowers[: settings.MOST_ALIKE]:
+            kind = _LINES.get((fold(upper.text), fold(lower.text)))
+            gap = abs(lower.rect.min_y - upper.rect.max_y) / upper.height
+            is_below = gap < settings.LINE_GAP_HEIGHTS and not _offset(lower.rect, upper.rect)
+            if kind and is_below:
+                yield _Header(kind, around((upper.rect, lower.rect)))
+
+
 def _has_companion(header: _Header, every: Iterable[_Header]) -> bool:
-    """Return whether the row of a header also contains a header of another kind."""
     return any(other.kind != header.kind and is_level(header.rect, other.rect) for other in every)
 
 
 def _offset(rect: Rect, header: Rect) -> float:
-    """Return the horizontal distance in pixels between a number and a header; 0 if they overlap."""
     return max(0.0, rect.min_x - header.max_x, header.min_x - rect.max_x)

@@ -212,8 +212,6 @@ def _value(
 
 
 class _Rivals:
-    """The competing candidates of each key and of each text."""
-
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         """Sort candidates of a page by key and by fragment."""
         self._of_key: dict[int, list[Candidate]] = {}

@@ -106,7 +106,6 @@ class Growing:
         )
 
     def _most_white(self) -> float:
-        """Return the height of the largest gap that does not end the region."""
         if not self.whites:
             return settings.FIRST_ROW_EMS * self.text_height
         return settings.LATER_ROW_TIMES * median(self.whites) + 2
@@ -144,7 +143,6 @@ def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
 
 
 def _white(first: Sequence[TextLine], second: Sequence[TextLine]) -> float:
-    """Return the height of the gap between two rows, in either order."""
     one, other = row_box(first), row_box(second)
     return max(other.min_y - one.max_y, one.min_y - other.max_y)
 

@@ -54,6 +54,21 @@ def test_row_and_column_name_a_number_together() -> None:
     assert found["pay_rate"] == "31.25"
 
 
+def test_columns_have_headers_of_two_lines_and_hardly_any_space() -> None:
+    """A header may be in two lines, and amounts of neighbouring columns may touch."""
+    form = DrawnForm()
+    for text, x, y in (("this", 500, 80), ("period", 480, 110), ("year to", 620, 80)):
+        form.write(x, y, text)
+    form.write(650, 110, "date")
+    form.write(60, 150, "Gross Pay")
+    form.write(400, 150, "80.00")
+    form.write(480, 150, "$2,198.8833,565.00")
+    fields = find_fields(form.read(), standard_template("paystub"))
+    found = {each.entity: each.value_text for each in fields}
+
+    assert (found["gross_pay"], found["ytd_gross"]) == ("$2,198.88", "33,565.00")
+
+
 def test_word_of_a_longer_row_label_yields_to_the_row_that_is_meant() -> None:
     """`FICA` in a longer row label yields to the row that has it alone."""
     form = DrawnForm()

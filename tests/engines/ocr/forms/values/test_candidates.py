@@ -1,0 +1,97 @@
+"""Texts near a key that may be its value: chalicelib/engines/ocr/forms/values/candidates.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.engines.ocr.forms.finder import find_fields
+from tests.engines.ocr.forms.drawn import DrawnForm
+
+
+def _values(form: DrawnForm) -> dict[str, str]:
+    return {each.entity: each.value_text for each in find_fields(form.read(), form.template)}
+
+
+@pytest.mark.parametrize("caption", ["Ending balance on May 31, 2024", "Ending balance 05/31"])
+def test_number_of_a_date_is_no_amount(caption: str) -> None:
+    """A date after a caption is not the amount; the amount is at the end of the row."""
+    form = DrawnForm()
+    form.write(100, 100, caption)
+    form.write(600, 100, "$4,493.36")
+    form.expect("closing", "$4,493.36", "Ending balance", types=("CURRENCY",))
+
+    assert _values(form) == form.values
+
+
+def test_second_line_of_the_next_caption_hides_no_value() -> None:
+    """A value below its caption is found, although the caption on the right has two lines."""
+    form = DrawnForm()
+    form.write(100, 100, "Employer number", 15)
+    form.write(230, 100, "Social security", 15)
+    form.write(230, 118, "number", 15)
+    form.write(100, 138, "48-1122334")
+    form.write(230, 138, "512-00-7719")
+    form.expect("employer", "48-1122334", "Employer number")
+    form.expect("security", "512-00-7719", "Social security number")
+
+    assert _values(form) == form.values
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("Facture n° F2024-118", ""), ("Facture n", "# F2024-118")]
+)
+def test_sign_of_a_number_is_not_part_of_it(first: str, second: str) -> None:
+    """The rest of n° and a separate # before a number are not part of the value."""
+    form = DrawnForm()
+    form.write(100, 100, first)
+    form.write(100, 130, second)
+    form.expect("number", "F2024-118", "Facture n°")
+
+    assert _values(form) == form.values
+
+
+def test_next_row_continues_no_value() -> None:
+    """A full line ends a value if the text below its caption has a value too."""
+    form = DrawnForm()
+    form.write(100, 70, "Account number")
+    form.write(500, 70, "000 4417 8820")
+    form.write(100, 100, "Statement period")
+    form.write(500, 100, "May 1, 2024 through May 31, 2024, and the days until payment")
+    form.write(100, 130, "Balance")
+    form.write(500, 130, "12.00")
+    form.expect("account", "000 4417 8820", "Account number")
+    form.expect(
+        "period", "May 1, 2024 through May 31, 2024, and the days until payment", "Statement period"
+    )
+
+    assert _values(form) == form.values
+
+
+@pytest.mark.parametrize(("caption", "size"), [("Deliver to:", 20), ("DELIVER TO", 13)])
+def test_lines_in_the_same_print_are_one_value(caption: str, size: int) -> None:
+    """All lines below a caption with a colon, or in smaller letters, are its value."""
+    form = DrawnForm()
+    form.write(100, 100, caption, size)
+    for place, line in enumerate(("Castlegate Caterers", "Goods In, Gate B", "Newark")):
+        form.write(100, 124 + 26 * place, line, 20)
+    form.write(600, 100, "Date: 4 March 2025", 20)
+    form.expect("ship_to", "Castlegate Caterers Goods In, Gate B Newark", "Deliver to")
+    form.expect("date", "4 March 2025", "Date")
+
+    assert _values(form) == form.values
+
+
+def test_sides_of_other_fields_are_no_box_of_a_caption() -> None:
+    """A caption between drawn fields has no box; its value is in the field to its right."""
+    form = DrawnForm()
+    form.box(60, 100, 800, 140)
+    form.write(70, 108, "Cymru Water plc")
+    form.box(60, 190, 260, 230)
+    form.write(70, 198, "34,500")
+    form.write(280, 198, "Monthly rent")
+    form.box(560, 190, 800, 230)
+    form.write(570, 198, "795")
+    form.box(60, 360, 800, 400)
+    form.expect("rent", "795", "Monthly rent")
+
+    assert _values(form) == form.values
