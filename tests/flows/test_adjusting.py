@@ -66,7 +66,6 @@ def test_labelled_and_unlabelled_texts_make_a_version(caller, model):
     card = caller.get(f"{LANGUAGE}/models/{model}/card").ok["adjustment"]
     assert (card["labelled"], card["outOfDomain"], card["unlabelled"]) == (30, 12, len(sent) - 42)
     assert card["outOfDomainRate"] == 0.05
-    assert card["boundary"] in {"training", "labelledTexts"}
     for part in ("rejectedBefore", "rejectedAfter"):
         assert 0 <= card[part]["low"] <= card[part]["value"] <= card[part]["high"] <= 1
     assert len(card["nearest"]) == 50

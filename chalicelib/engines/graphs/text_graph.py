@@ -189,9 +189,6 @@ class TextHead:
         units = self._directions(features, domain.centre)
         cosines = self._cosines(units, domain.anchors)
         near = graph.cast(graph.add("ReduceMax", cosines, axis), "float64")
-        if domain.user_direction is not None:
-            users = graph.constant(domain.user_direction[:, None], "float64")
-            near = graph.add("Add", near, graph.add("MatMul", units, users))
         if scale.usual is not None:
             answer = graph.add("ArgMax", logits, axis=1)
             usual = graph.add("Gather", graph.constant(scale.usual), answer, axis=0)

@@ -2,8 +2,8 @@
 
 Labelled texts determine the temperature and how frequent each label is. All texts determine the
 rejection threshold. A mixture of score distributions, which were measured in training, is fitted to
-the scores of the texts. The threshold rejects the requested fraction of the in-domain texts.
-Labelled texts also correct the scores if some of them are out of the domain (see `user_boundary`).
+the scores of the texts. The threshold rejects the requested fraction of the in-domain texts: of
+those in the mixture and of the labelled ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from chalicelib.engines.metrics import wilson_interval
 from chalicelib.engines.text.classifier import TrainedText
 from chalicelib.engines.text.head.domain_score import scores as domain_scores
 from chalicelib.engines.text.head.out_of_domain import round_threshold
-from chalicelib.engines.text.user_boundary import fit_user_boundary, with_boundary
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Singles
@@ -67,23 +66,6 @@ class Adjustment:
     """Fraction of in-domain texts rejected by the old threshold; None if it was not changed."""
     rejected_after: Interval | None = None
     """Fraction of in-domain texts rejected by the new threshold; None if it was not changed."""
-    has_boundary: bool = False
-    """Whether a boundary between labelled texts, also of earlier adjustments, corrects scores."""
-
-
-class _SentTexts(NamedTuple):
-    # Arguments of `adjust`.
-    blocks: Blocks
-    truth: Ints
-    sent: int | None
-
-
-class _MovedThreshold(NamedTuple):
-    is_rejected: Bools
-    """Which texts the new threshold rejects, bool, shape (texts,)."""
-    in_domain: Doubles
-    """Probability that each text is in the domain, float64, shape (texts,)."""
-    has_boundary: bool
 
 
 class _Mixture(NamedTuple):
@@ -116,24 +98,29 @@ def adjust(
         factor, shift = _fit_labelled(trained.logits(some), truth[is_labelled], counted)
         trust = _fit_trust(trained.certainty(blocks), is_labelled, truth == labels)
     adjusted = _rescaled(trained, factor, shift, trust)
+    rejector, before, after = adjusted.parameters.rejector, None, None
+    if rate is not None and rejector is not None and rejector.samples is not None:
+        is_rejected = trained.rejects(blocks)
+        rejector, samples = _soften_line(rejector, rejector.samples)
+        adjusted = TrainedText(replace(adjusted.parameters, rejector=rejector))
+        scores = np.asarray(adjusted.domain_scores(blocks), np.float64)
+        mixture = _fit_mixture(samples, scores, truth, labels)
+        # Feedback has the misclassified texts, so it does not show how many texts are rejected.
+        labelled = scores[:sent][is_labelled[:sent]]
+        threshold = _threshold(samples, mixture.weights, labelled, rate)
+        is_known = truth != UNLABELLED
+        before = _rejected(is_rejected, mixture.in_domain, is_known)
+        after = _rejected(scores < threshold, mixture.in_domain, is_known)
+        rejector = replace(rejector, threshold=threshold)
+        adjusted = TrainedText(replace(adjusted.parameters, rejector=rejector))
     out = int((truth == labels).sum())
     found = Adjustment(
         labelled=int(is_labelled.sum()),
         out_of_domain=out,
         unlabelled=len(truth) - out - int(is_labelled.sum()),
         temperature_factor=factor,
-    )
-    rejector = adjusted.parameters.rejector
-    if rate is None or rejector is None or rejector.samples is None:
-        return adjusted, found
-    softened = _soften_line(rejector, rejector.samples)
-    adjusted, moved = _move_threshold(adjusted, softened, _SentTexts(blocks, truth, sent), rate)
-    is_known = truth != UNLABELLED
-    found = replace(
-        found,
-        rejected_before=_rejected(trained.rejects(blocks), moved.in_domain, is_known),
-        rejected_after=_rejected(moved.is_rejected, moved.in_domain, is_known),
-        has_boundary=moved.has_boundary,
+        rejected_before=before,
+        rejected_after=after,
     )
     return adjusted, found
 
@@ -144,39 +131,6 @@ def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
     threshold = trained.parameters.threshold if rejector is None else rejector.threshold
     gaps = np.abs(np.asarray(trained.domain_scores(blocks), np.float64) - threshold)
     return [int(row) for row in np.argsort(gaps, kind="stable")[:count]]
-
-
-def _move_threshold(
-    trained: TrainedText, softened: tuple[Rejector, Doubles], texts: _SentTexts, rate: float
-) -> tuple[TrainedText, _MovedThreshold]:
-    """Set the rejection threshold, and correct the domain scores if labelled texts show how.
-
-    Args:
-        trained: the model.
-        softened: result of `_soften_line` for the model's rejector.
-        texts: the texts that `adjust` got.
-        rate: fraction of in-domain texts to reject.
-    """
-    (rejector, samples), labels = softened, len(trained.labels)
-    trained = TrainedText(replace(trained.parameters, rejector=rejector))
-    scores = np.asarray(trained.domain_scores(texts.blocks), np.float64)
-    is_known, is_inside = texts.truth != UNLABELLED, texts.truth < labels
-    features = trained.features({name: block[is_known] for name, block in texts.blocks.items()})
-    boundary = fit_user_boundary(rejector.domain, features, scores[is_known], is_inside[is_known])
-    if boundary is not None:
-        rejector = with_boundary(rejector, boundary.direction)
-        trained = TrainedText(replace(trained.parameters, rejector=rejector))
-        scores = np.asarray(trained.domain_scores(texts.blocks), np.float64)
-        # The scores of texts that the boundary was fitted to would be too good.
-        scores[is_known] = boundary.held_out
-    mixture = _fit_mixture(samples, scores, texts.truth, labels)
-    # Feedback has the misclassified texts, so it does not show how many texts are rejected.
-    counted = scores[: texts.sent][(is_known & is_inside)[: texts.sent]]
-    threshold = _threshold(samples, mixture.weights, counted, rate)
-    rejector = replace(rejector, threshold=threshold)
-    trained = TrainedText(replace(trained.parameters, rejector=rejector))
-    has_boundary = rejector.domain.user_direction is not None
-    return trained, _MovedThreshold(scores < threshold, mixture.in_domain, has_boundary)
 
 
 def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, Doubles]:

@@ -465,6 +465,5 @@ def _document(
                 "low": round(part.low, 4),
                 "high": round(part.high, 4),
             }
-        boundary = "labelledTexts" if found.has_boundary else "training"
-        document |= {"outOfDomainRate": rate, "boundary": boundary, "nearest": nearest}
+        document |= {"outOfDomainRate": rate, "nearest": nearest}
     return document

@@ -56,12 +56,6 @@ def rejector(usual: np.ndarray | None, doubt: float = 0.0) -> Rejector:
     return Rejector(domain, scale, -3.0)
 
 
-def with_users(own: Rejector) -> Rejector:
-    """Return a rejector with a boundary that was fitted to labelled texts of users."""
-    users = DRAWS.normal(size=ALL).astype(np.float32)
-    return replace(own, domain=replace(own.domain, user_direction=users))
-
-
 def blocks_of(vectors: np.ndarray) -> dict[str, np.ndarray]:
     """Return vectors by encoder."""
     return {"e6": vectors[:, :6], "e10": vectors[:, 6:]}
@@ -80,7 +74,6 @@ def models() -> dict[str, TextParameters]:
         "doubtful rejector": replace(
             many, neighbours=neighbours(20), rejector=rejector(usual, 2.0)
         ),
-        "rejector of labelled texts": replace(many, rejector=with_users(rejector(usual))),
         "older rejector": replace(few, rejector=rejector(None)),
         "all": replace(many, neighbours=neighbours(20), rejector=rejector(usual)),
     }

@@ -13,7 +13,6 @@ from chalicelib.engines.interface import TextFitOptions
 from chalicelib.engines.text.adjustment import UNLABELLED, adjust, nearest_rows
 from chalicelib.engines.text.classifier import TrainedText, dump, load
 from chalicelib.engines.text.fit import fit
-from chalicelib.engines.text.user_boundary import fit_user_boundary
 from tests.engines.text.clusters import a_training_set, with_background
 
 if TYPE_CHECKING:
@@ -52,22 +51,6 @@ def scattered_users(seed: int) -> tuple[Blocks, np.ndarray]:
     far = generator.standard_normal((100, DIMS))
     truth = np.concatenate([EXAMPLES.label_indexes[rows], np.full(100, LABELS)])
     return as_block(near, far), truth
-
-
-def users_with_topic(seed: int) -> tuple[Blocks, np.ndarray]:
-    """Return vectors of 200 texts, and of 100 similar ones that share an unknown topic."""
-    generator = np.random.default_rng(seed)
-    rows = generator.integers(len(EXAMPLES.label_indexes), size=300)
-    near = EXAMPLES.blocks["encoder0"][rows] + 0.08 * generator.standard_normal((300, DIMS))
-    topic = np.random.default_rng(0).standard_normal(DIMS)
-    near[200:] += 0.08 * topic
-    truth = np.concatenate([EXAMPLES.label_indexes[rows[:200]], np.full(100, LABELS)])
-    return as_block(near), truth
-
-
-def separation(scores: np.ndarray, is_inside: np.ndarray) -> float:
-    """Return how often an in-domain text has a higher score than another text."""
-    return float((scores[is_inside][:, None] > scores[~is_inside]).mean())
 
 
 def as_block(*parts: np.ndarray) -> Blocks:
@@ -125,35 +108,6 @@ def test_labelled_texts_set_the_threshold(model):
 
     assert model.rejects(asked)[kinds < LABELS].mean() > 0.25
     assert 0.02 <= is_rejected.mean() <= 0.15
-
-
-def test_labelled_texts_correct_the_scores(model):
-    """Out-of-domain texts like the labelled ones get lower scores; the result can be stored."""
-    blocks, truth = users_with_topic(1)
-    changed, found = adjust(model, blocks, truth, 0.05)
-    asked, kinds = users_with_topic(2)
-    is_inside = kinds < LABELS
-
-    before, after = (
-        separation(one.domain_scores(asked), is_inside) for one in (model, load(dump(changed)))
-    )
-
-    assert found.has_boundary
-    assert adjust(changed, blocks, np.full(300, UNLABELLED), 0.05)[1].has_boundary
-    assert after > before + 0.1
-    assert changed.rejects(asked)[is_inside].mean() <= 0.1
-
-
-def test_a_boundary_is_fitted_only_if_it_helps_held_out_texts(model):
-    """Nine texts of a kind are too few; scores that separate all texts stay as they are."""
-    blocks, truth = users_with_topic(1)
-    is_inside, features = truth < LABELS, model.features(blocks)
-    domain = model.parameters.rejector.domain
-    perfect = np.where(is_inside, 5.0, -5.0)
-
-    assert fit_user_boundary(domain, features, np.zeros(300), is_inside) is not None
-    assert fit_user_boundary(domain, features, perfect, is_inside) is None
-    assert fit_user_boundary(domain, features[:209], np.zeros(209), is_inside[:209]) is None
 
 
 def test_feedback_leaves_the_frequencies_of_labels(model):

@@ -131,13 +131,7 @@ USUAL = dataclasses.replace(
 )
 
 
-USERS = dataclasses.replace(
-    USUAL,
-    domain=dataclasses.replace(USUAL.domain, user_direction=np.array([0, 0.5, -1], np.float32)),
-)
-
-
-@pytest.mark.parametrize("rejector", [REJECTOR, USUAL, USERS], ids=["older", "usual", "users"])
+@pytest.mark.parametrize("rejector", [REJECTOR, USUAL], ids=["older", "usual"])
 def test_round_trip_of_a_rejector(rejector: Rejector) -> None:
     """A rejector is read back unchanged; a model without one never rejects."""
     trained = TrainedText(dataclasses.replace(_parameters(), rejector=rejector))
@@ -191,12 +185,8 @@ def test_a_rejector_of_an_older_model_uses_the_energy() -> None:
             REJECTOR,
             scale=dataclasses.replace(REJECTOR.scale, usual=np.array([0, np.nan], np.float32)),
         ),
-        dataclasses.replace(
-            REJECTOR,
-            domain=dataclasses.replace(REJECTOR.domain, user_direction=np.zeros(2, np.float32)),
-        ),
     ],
-    ids=["threshold", "centre", "anchors", "deviations", "trust", "labels", "usual", "users"],
+    ids=["threshold", "centre", "anchors", "deviations", "trust", "labels", "usual"],
 )
 def test_a_damaged_rejector_is_refused(rejector: Rejector) -> None:
     """A model with a damaged rejector cannot be loaded."""

@@ -38,11 +38,6 @@ class Domain:
     """Normal vector of the boundary, towards the training texts, float, shape (dims,)."""
     offset: float
     """Number to add to the product of `direction` and the unit vector from the centre to a text."""
-    user_direction: Singles | None = None
-    """Normal vector of a boundary between labelled texts of users, float32, shape (dims,).
-
-    Its product with the unit vector is added to the cosine. None if no adjustment fitted one.
-    """
 
     def evidence(self, features: Floats) -> Doubles:
         """Return the cosine to the nearest training text, and the distance from the boundary.
@@ -51,8 +46,8 @@ class Domain:
             features: scaled features, float, shape (texts, dims).
 
         Returns:
-            The cosine, corrected by `user_direction`, and the distance, float64, shape (texts, 2).
-            The distance is positive inside the domain.
+            The cosine and the distance, float64, shape (texts, 2). The distance is positive inside
+            the domain.
         """
         found = np.empty((len(features), 2))
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -60,10 +55,7 @@ class Domain:
             # Products of multiples of 2**-13 (length 1) and integers (length 512) are exact in
             # float32, too.
             near = (units.astype(np.float32) @ self.anchors.T).max(axis=1)
-            near = near / ANCHOR_STEPS
-            if self.user_direction is not None:
-                near = near + units @ self.user_direction
-            found[first : first + _CHUNK_ROWS, 0] = near
+            found[first : first + _CHUNK_ROWS, 0] = near / ANCHOR_STEPS
             found[first : first + _CHUNK_ROWS, 1] = units @ self.direction + self.offset
         return found
 

@@ -23,7 +23,7 @@ PREFIX = "rejector"
 KINDS = 4
 # Arrays of float32. An earlier format stored quantiles of scores, which are ignored, so the array
 # `signals` has another name.
-_FLOATS = ("centre", "direction", "usual", "signals", "user_direction")
+_FLOATS = ("centre", "direction", "usual", "signals")
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
@@ -48,11 +48,7 @@ def arrays(rejector: Rejector) -> dict[str, Array]:
         "centre": domain.centre.astype(np.float32),
         "direction": domain.direction.astype(np.float32),
     }
-    optional = {
-        "usual": usual,
-        "signals": rejector.samples,
-        "user_direction": domain.user_direction,
-    }
+    optional = {"usual": usual, "signals": rejector.samples}
     return found | {name: array for name, array in optional.items() if array is not None}
 
 
@@ -65,9 +61,8 @@ def read(content: Artifact) -> Rejector:
     """
     numbers: Mapping[str, Any] = content.header["rejector"]
     stored = strip_prefix(PREFIX, content.arrays)
-    # Older models have no usual nearness, and no samples of signals. Only adjusted models have a
-    # direction fitted to texts of users.
-    older = {"usual", "signals", "user_direction"} - stored.keys()
+    # Older models have no usual nearness, and no samples of signals.
+    older = {"usual", "signals"} - stored.keys()
     types = {"anchors": ANCHOR_TYPES} | dict.fromkeys(_FLOATS, (np.float32,))
     for name, wanted in types.items():
         if name not in older and stored[name].dtype not in wanted:
@@ -78,7 +73,6 @@ def read(content: Artifact) -> Rejector:
             anchors=stored["anchors"].astype(np.float32),
             direction=stored["direction"],
             offset=float(numbers["lineOffset"]),
-            user_direction=stored.get("user_direction"),
         ),
         scale=DomainScale(
             means=tuple(float(mean) for mean in numbers["means"]),
@@ -96,13 +90,7 @@ def read(content: Artifact) -> Rejector:
 def check(rejector: Rejector, dims: int, labels: int) -> None:
     """Raise ArtifactError if arrays of a rejector do not fit together."""
     domain, scale = rejector.domain, rejector.scale
-    users = domain.direction if domain.user_direction is None else domain.user_direction
-    shapes = [
-        domain.centre.shape,
-        domain.direction.shape,
-        users.shape,
-        domain.anchors.shape[1:],
-    ]
+    shapes = [domain.centre.shape, domain.direction.shape, domain.anchors.shape[1:]]
     lengths = {len(scale.means), len(scale.deviations), len(scale.trust) - 1}
     if set(shapes) != {(dims,)} or lengths != {SIGNALS} or not len(domain.anchors):
         raise ArtifactError("The artifact's rejector and encoders do not fit together.")
@@ -113,7 +101,7 @@ def check(rejector: Rejector, dims: int, labels: int) -> None:
     if samples.ndim != 3 or samples.shape[::2] != (KINDS, SIGNALS) or not samples.size:
         raise ArtifactError("The artifact's samples of signals have another shape.")
     numbers = [rejector.threshold, domain.offset, *scale.means, *scale.deviations, *scale.trust]
-    arrays = (domain.centre, domain.direction, users, usual, samples.ravel())
+    arrays = (domain.centre, domain.direction, usual, samples.ravel())
     if not np.isfinite(np.concatenate([numbers, *arrays])).all():
         raise ArtifactError("The artifact's rejector holds numbers that are not finite.")
     if min(scale.deviations) <= 0:
