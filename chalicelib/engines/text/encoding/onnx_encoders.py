@@ -159,7 +159,7 @@ class UseEncoder(OnnxEncoder):
         return [USE_ENDS[0], *self._tokenizer.encode(text).ids, USE_ENDS[1]]
 
     def encode_one(self, text: str) -> Singles:
-        """Return the vector of a clean text, float32, shape (512,), of length 1."""
+        """Return the unit vector of a clean text, float32, shape (512,)."""
         ids = np.array(self.token_ids(text), np.int64)
         inputs = {"rows": self._table[ids], "chunks": ids % USE_CHUNKS}
         vector: Singles = self._session.run(["vector"], inputs)[0][0]

@@ -276,7 +276,8 @@ class Neighbourhood:
             return False
         key = self.keys[candidate.key].rect
         box = self._rulings.box(key)
-        is_first = isfinite(box.area) and key.min_x - box.min_x < 2 * key.height
+        is_own = self._is_alone(self.keys[candidate.key], box) and self._rulings.is_drawn(box)
+        is_first = is_own and key.min_x - box.min_x < 2 * key.height
         return is_first and not bool(_is_inside(self._rects[[candidate.fragment]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:

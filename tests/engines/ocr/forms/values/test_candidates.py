@@ -95,3 +95,25 @@ def test_sides_of_other_fields_are_no_box_of_a_caption() -> None:
     form.expect("rent", "795", "Monthly rent")
 
     assert _values(form) == form.values
+
+
+def test_cell_with_several_captions_holds_no_value() -> None:
+    """Captions in one cell have values in the next cell, although other boxes hold theirs."""
+    form = DrawnForm()
+    for place, (caption, value) in enumerate(
+        (("Number", "00417"), ("Born", "26.08.1989"), ("Class", "3"), ("Entry", "01.04.2019"))
+    ):
+        form.box(60 + 250 * place, 60, 310 + 250 * place, 130)
+        form.write(70 + 250 * place, 66, caption, 15)
+        form.write(70 + 250 * place, 92, value)
+        form.expect(caption, value, caption)
+    form.box(60, 200, 400, 330)
+    form.box(400, 200, 560, 330)
+    for place, (caption, value) in enumerate(
+        (("Lohnsteuer", "148,33"), ("Zuschlag", "0,00"), ("Kirchensteuer", "8,91"))
+    ):
+        form.write(70, 208 + 40 * place, caption)
+        form.write(420, 208 + 40 * place, value)
+        form.expect(caption, value, caption)
+
+    assert _values(form) == form.values
