@@ -272,7 +272,7 @@ def _recalls(truth: np.ndarray, found: np.ndarray, labels: Sequence[str]) -> Rec
 def _bench_intents(report: Report, embedder: Embedder) -> None:
     """Measure GlobalIntentModel on the labels of CLINC150 that it has, and on out-of-scope texts.
 
-    No sentence of CLINC150 was trained on, and some of its labels have a different meaning.
+    The model was not trained on CLINC150, where some labels of the same name mean something else.
     """
     model = load(embedder.models, "GlobalIntentModel")
     names = [use.name for use in model.encoders]

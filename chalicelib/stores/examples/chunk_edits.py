@@ -1,6 +1,7 @@
 """Writes new chunks when examples are removed, changed or added.
 
-The new chunks become visible once the dataset's row has the fence tokens of their layouts.
+A chunk layout lists the chunks of a label. Readers see new chunks as soon as the dataset's row
+refers to the layout that lists them.
 """
 
 from __future__ import annotations
