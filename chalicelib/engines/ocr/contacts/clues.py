@@ -145,7 +145,6 @@ def _local_fit(words: list[str], local: str) -> float:
 
 
 def _short_forms(words: list[str]) -> set[str]:
-    """Return short forms of a name: initials, and an initial joined with another word."""
     first, last = words[0], words[-1]
     return {
         first[0] + last,

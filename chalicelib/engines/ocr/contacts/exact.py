@@ -171,7 +171,6 @@ def _introduces(text: str, cut: str) -> bool:
 
 
 def _may_be_contact(text: str) -> bool:
-    """Return whether a text between two contacts is probably a contact, too."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
     return max(kinds) >= settings.SURE_KIND or len(text.split()) >= settings.LABEL_WORDS
 

@@ -111,5 +111,4 @@ def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
 
 
 def _has_real_text(piece: CardPiece) -> bool:
-    """Return whether a piece has real text, not just a character or two from an icon or a line."""
     return sum(map(str.isalnum, piece.text)) > 1

@@ -107,7 +107,6 @@ def _names_of(word: str) -> list[str]:
 
 
 def _is_free(text: str, token: re.Match[str]) -> bool:
-    """Return whether a single letter is a label, and not an initial in a name."""
     if len(token.group().rstrip(".")) > 1:
         return True
     before = text[max(0, token.start() - 1) : token.start()]

@@ -309,7 +309,6 @@ class _Judge:
 
 
 def _is_printed(text: str) -> bool:
-    """Return whether a text is a heading, begins with a field name, or contains an amount."""
     return is_heading(text) or key_end(text) > 0 or has_amount(text)
 
 

@@ -20,12 +20,12 @@ from chalicelib.engines.ocr.kinds.span import Span
 
 def _find_numbers(text: str) -> tuple[Span, ...]:
     """Return the numbers of a text that are not parts of dates."""
-    days = find_dates(text)
-    return tuple(
-        number
-        for number in find_numbers(text)
-        if number.text == text or not any(day.start <= number.start < day.end for day in days)
-    )
+    numbers = find_numbers(text)
+    if any(number.text == text for number in numbers):
+        return numbers
+    for day in find_dates(text):
+        text = text[: day.start] + " " * (day.end - day.start) + text[day.end :]
+    return find_numbers(text)
 
 
 _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
@@ -120,9 +120,8 @@ def is_split(types: Sequence[str], text: str, word: str) -> bool:
         text: a text that has none of the types alone.
         word: the next text in the same line.
     """
-    return any(
-        span.start < len(text) for kind in types for span in _FINDERS[kind](f"{text} {word}")
-    )
+    joined = f"{text} {word}"[: settings.LONGEST_TYPED_CHARACTERS]
+    return any(span.start < len(text) for kind in types for span in _FINDERS[kind](joined))
 
 
 def has_span(types: Sequence[str], text: str) -> bool:

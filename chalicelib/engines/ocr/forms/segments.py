@@ -19,9 +19,9 @@ from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.skew import find_angle
 
 _WORD = re.compile(r"\S+")
-# An amount with cents, and the space before the next one. Without a space, the next one has two
-# digits or more: 2.759.19 is a single amount with a misread comma.
-_AMOUNT = re.compile(r"[-+(]?[$€£]? ?-?\d{1,3}(?:,?\d{3})*\.\d\d\)?(?:\s+|(?=\D|\d\d|$))")
+# An amount with cents. Another one that touches it begins with a currency sign or has two digits or
+# more: 2.759.19 is a single amount with a misread comma.
+_AMOUNT = re.compile(r"[$€£]?\d{1,3}(?:,?\d{3})*\.\d\d(?=[$€£]|\d\d|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +150,13 @@ def _is_header(segment: LineSegment) -> bool:
 
 
 def _amounts(segment: LineSegment) -> list[LineSegment]:
-    """Divide a text that consists of several amounts with cents; return nothing for other texts."""
-    spans = [match.span() for match in _AMOUNT.finditer(segment.text)]
-    is_whole = sum(end - start for start, end in spans) == len(segment.text)
-    return [segment.part(*span) for span in spans] if is_whole and len(spans) > 1 else []
+    """Divide a text of amounts that touch, because columns do; return nothing for other texts."""
+    spans, end = [], 0
+    while match := _AMOUNT.match(segment.text, end):
+        spans.append(match.span())
+        end = match.end()
+    is_whole = end == len(segment.text) and len(spans) > 1
+    return [segment.part(*span) for span in spans] if is_whole else []
 
 
 def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[LineSegment]:

@@ -225,6 +225,8 @@ OFF_LEVEL_HEIGHTS = 0.3
 FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
 # Maximum gap between two lines of a value or a sentence; and of a key, or of a name and an address.
 LINE_GAP_HEIGHTS, PRINTED_LINE_GAP_HEIGHTS = 0.75, 1.0
+# Minimum probability of a single character that certainly is one.
+CLEAR_CHARACTER = 0.85
 # A line is full, so that its text may continue below, if it ends at FULL_LINE_SHARE of the page's
 # text or further right, and FULL_LINE_HEIGHTS from the beginning of the key. FULL_LINE_SHARE is
 # also the fraction of a text that an underline covers, and the fraction of the best score of a key

@@ -27,7 +27,8 @@ _MONEY: tuple[tuple[re.Pattern[str], float], ...] = (
     ),
     (re.compile(r"(?<![\w.,/\-])-?\d{1,12}\.\d\d(?![\w/%]|[.,\-]\d)"), 0.75),
 )
-_NUMBER = re.compile(rf"(?<![\w.,/])[+\-]?{_DIGITS}(?: ?%)?(?![\w/])")
+# The parts of 05/31 are no numbers, but 31.25 is one in 31.25/hr.
+_NUMBER = re.compile(rf"(?<![\w.,])(?<!\d/)[+\-]?{_DIGITS}(?: ?%)?(?!\w|[.,]?\d*/\d)")
 
 
 def find_money(text: str) -> tuple[Span, ...]:

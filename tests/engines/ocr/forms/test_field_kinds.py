@@ -50,6 +50,18 @@ def test_currency_belongs_to_the_amount() -> None:
     assert fitness(("CURRENCY",), "20%") == settings.MISFIT
 
 
+@pytest.mark.parametrize("amount", ["31.25", "1,250", "795"])
+def test_unit_after_a_slash_cuts_no_amount(amount: str) -> None:
+    """An amount per hour or month is whole; the parts of 05/31 are no amounts."""
+    assert span_of(("CURRENCY",), f"{amount}/month") == (0, len(amount))
+    assert fitness(("NUMBER",), "05/31") == settings.MISFIT
+
+
+def test_amount_after_a_date_is_whole() -> None:
+    """The day of a date is not joined with the amount that follows."""
+    assert span_of(("CURRENCY",), "on 12 September 2024 300,00") == (21, 27)
+
+
 def test_loss_keeps_its_parentheses() -> None:
     """An amount in parentheses keeps both; a single parenthesis is dropped."""
     assert span_of(("CURRENCY",), "(5,253) Form 8949") == (0, 7)

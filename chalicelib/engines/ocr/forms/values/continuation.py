@@ -211,6 +211,7 @@ class Continuation:
             if self._is_free(other)
             and _continues_line(segment, self._segment(other), word_gap, reach)
             and not _is_caption(segment, self._segment(other))
+            and not _is_speck(self._segment(other))
         ]
         if not near:
             return None
@@ -250,6 +251,7 @@ class Continuation:
         )
         is_captioned = (key.has_colon and chosen.relation == BELOW) or _differs(key, last)
         is_alike = not hangs and is_captioned and _is_alike(last, self._segment(other))
+        is_alike = is_alike and "NAME" not in types and self._is_block(chosen, last)
         must_be_full = not (is_address or is_placed or is_alike) and (
             hangs or not continues(*texts, types)
         )
@@ -301,6 +303,13 @@ class Continuation:
             for label in left
         )
 
+    def _is_block(self, chosen: Candidate, last: LineSegment) -> bool:
+        """Return whether a value may be an address: its first line is no code, and it is short."""
+        first = self._segment(chosen.fragment)
+        is_code = " " not in first.text and any(map(str.isdecimal, first.text))
+        height = last.rect.max_y - first.rect.min_y
+        return not is_code and 2 * height < settings.TALLEST_BOX_HEIGHTS * first.height
+
     def _begins_row(self, number: int) -> bool:
         """Return whether a text is the first one of a row of texts that are apart."""
         rect = self._rect(number)
@@ -350,6 +359,11 @@ def _is_caption(left: LineSegment, right: LineSegment) -> bool:
     """Return whether the text on the right looks like a caption and is not near the left text."""
     gap = right.rect.min_x - left.rect.max_x
     return gap > settings.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
+
+
+def _is_speck(segment: LineSegment) -> bool:
+    """Return whether a text is a single uncertain character, which may be a tick or a stain."""
+    return len(segment.text) == 1 and segment.line.probability < settings.CLEAR_CHARACTER
 
 
 def _is_comb(first: LineSegment, second: LineSegment) -> bool:

@@ -180,7 +180,6 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
 
 
 def _codes(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
-    """Return line numbers printed once, in columns whose numbers increase from top to bottom."""
     columns = _columns(each for each in numbers if each.is_alone)
     codes = (each for each in columns if len(each) >= settings.FEWEST_CAPTIONS and _grows(each))
     return frozenset(chain.from_iterable(codes))
@@ -191,7 +190,6 @@ def _is_same(first: str, second: str) -> bool:
 
 
 def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
-    """Return the line numbers in columns whose numbers increase from top to bottom."""
     return frozenset(each for column in _columns(numbers) if _grows(column) for each in column)
 
 

@@ -172,10 +172,10 @@ class StatementColumns:
 def _in_two_lines(segments: Sequence[LineSegment]) -> Iterator[_Header]:
     """Yield the column headers whose words are in two lines, one below the other."""
     uppers = [each for each in segments if fold(each.text) in _FIRST_LINES]
-    lowers = [each for each in segments if fold(each.text) in _SECOND_LINES]
+    lowers = [(each, second) for each in segments if (second := fold(each.text)) in _SECOND_LINES]
     for upper in uppers[: settings.MOST_ALIKE]:
-        for lower in lowers[: settings.MOST_ALIKE]:
-            kind = _LINES.get((fold(upper.text), fold(lower.text)))
+        for lower, second in lowers[: settings.MOST_ALIKE]:
+            kind = _LINES.get((fold(upper.text), second))
             gap = abs(lower.rect.min_y - upper.rect.max_y) / upper.height
             is_below = gap < settings.LINE_GAP_HEIGHTS and not _offset(lower.rect, upper.rect)
             if kind and is_below:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chalicelib.engines.ocr.forms.finder import find_fields
@@ -117,3 +119,44 @@ def test_cell_with_several_captions_holds_no_value() -> None:
         form.expect(caption, value, caption)
 
     assert _values(form) == form.values
+
+
+@pytest.mark.parametrize("value", ["51.50 -0.12", "09.30 17.00", "$12.50-$18.75"])
+def test_several_decimals_are_one_value(value: str) -> None:
+    """Coordinates, hours and a range of prices are whole."""
+    form = DrawnForm()
+    form.write(100, 100, f"Range: {value}")
+    form.write(100, 150, "Range")
+    form.write(300, 150, value)
+    form.expect("range", value, "Range")
+
+    assert _values(form) == form.values
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "types"),
+    [("Maria Lopez", "Plumbing repair in kitchen", ("NAME",)), ("AB-1234", "Dear Sir", ())],
+)
+def test_name_and_code_have_one_line(first: str, second: str, types: tuple[str, ...]) -> None:
+    """The line below a name or a code is not part of it."""
+    form = DrawnForm()
+    form.write(100, 100, "Customer:")
+    form.write(100, 126, first)
+    form.write(100, 152, second)
+    form.expect("customer", first, "Customer", types=types)
+
+    assert _values(form) == form.values
+
+
+def test_stain_is_not_part_of_a_value() -> None:
+    """A single uncertain character after a value is left out."""
+    form = DrawnForm()
+    end = form.write(100, 100, "Name: Ann Lee").max_x
+    form.write(end + 12, 100, "I")
+    form.expect("name", "Ann Lee", "Name")
+    page = form.read()
+    lines = [replace(each, probability=0.4) if each.text == "I" else each for each in page.lines]
+
+    (found,) = find_fields(replace(page, lines=tuple(lines)), form.template)
+
+    assert found.value_text == "Ann Lee"
