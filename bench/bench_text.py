@@ -19,7 +19,7 @@ from bench.text_data import BUILD, LANGUAGES, PROFILES, ROOT, Embedder
 from bench.text_data_report import bench_data_report
 from bench.text_default import bench_default
 from bench.text_intents import bench_intents
-from bench.text_ladder import bench_ladder
+from bench.text_ladder import bench_choice, bench_ladder
 from bench.text_languages import bench_languages
 from bench.text_long import bench_long
 from bench.text_names import bench_names
@@ -41,6 +41,7 @@ PARTS: Mapping[str, Part] = {
     "commands": bench_commands,
     "default": bench_default,
     "ladder": bench_ladder,
+    "choice": bench_choice,
     "long": bench_long,
     "names": bench_names,
 }

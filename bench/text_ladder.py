@@ -1,12 +1,15 @@
 """Compares the default choice of encoders with all choices of moderate cost.
 
-Reports accuracy relative to the best of these choices, and the cost of answers.
+Reports accuracy relative to the best of these choices, the cost of answers, and the processor time
+of the choice.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
+from random import Random
 
 import numpy as np
 
@@ -14,6 +17,7 @@ from bench.report import Bar, Report, say
 from bench.text_data import Embedder, accuracy, train
 from bench.text_default import chosen_profile
 from bench.text_languages import CODES
+from chalicelib.engines.text.encoding.interface import Encoder
 from chalicelib.engines.text.encoding.profiles import Profile, cost_of
 
 BASE = ("bge",)
@@ -28,6 +32,24 @@ SETS = (
 MODERATE_COST, BELOW_BEST, MEAN_COST = 2.5, 0.005, 1.6
 # Texts of a set whose embedding is timed, and how often.
 TIMED, ROUNDS = 30, 3
+# Texts of a dataset for which the choice is timed, and how often other texts are drawn.
+CHOSEN_FOR, DRAWS = 1_000, 3
+CHOICE_BAR = Bar(0.5, is_ceiling=True)
+
+
+class _Stored(Embedder):
+    """Embeds each text once, as a training stores its vectors; nothing is read from the disk."""
+
+    def __init__(self, data: Path, models: Path) -> None:
+        super().__init__(data, models)
+        self._vectors: dict[tuple[str, str], np.ndarray] = {}
+
+    def _block(self, encoder: Encoder, texts: list[str], name: str) -> np.ndarray:
+        del name
+        missing = [text for text in texts if (encoder.name, text) not in self._vectors]
+        for text, vector in zip(missing, encoder.encode(missing), strict=True):
+            self._vectors[encoder.name, text] = vector
+        return np.array([self._vectors[encoder.name, text] for text in texts])
 
 
 def bench_ladder(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
@@ -41,6 +63,30 @@ def bench_ladder(report: Report, embedder: Embedder, profiles: Sequence[str]) ->
     report.add(
         "mean cost of the default", float(np.mean(costs)), "", Bar(MEAN_COST, is_ceiling=True)
     )
+
+
+def bench_choice(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
+    """Compare the processor time of the choice with that of embedding and fit together."""
+    del profiles
+    texts, labels = embedder.rows(SETS[0][1])
+    for draw in range(DRAWS):
+        places = Random(draw).sample(range(len(texts)), CHOSEN_FOR)
+        fresh = _Stored(embedder.data, embedder.models)
+        fresh.own["drawn"] = [texts[at] for at in places], [labels[at] for at in places]
+        for name in sorted({name for member in ENGLISH for name in member}):
+            fresh.encoder(name).encode(["loads the encoder"])
+        # The training embeds all texts with the first encoder before it compares others.
+        times = [time.process_time()]
+        fresh.read("drawn", BASE)
+        times.append(time.process_time())
+        chosen = chosen_profile(fresh, "drawn", "en_US")
+        times.append(time.process_time())
+        train(fresh, "drawn", chosen.encoders)
+        times.append(time.process_time())
+        embedding, choice, rest = np.diff(times)
+        say(f"{chosen.name}: {embedding:.1f} s, choice {choice:.1f} s, rest {rest:.1f} s")
+        what = f"choice of encoders, {CHOSEN_FOR} texts, draw {draw}: over embedding and fit"
+        report.add(what, float(choice / (embedding + rest)), "", CHOICE_BAR)
 
 
 def _set(
