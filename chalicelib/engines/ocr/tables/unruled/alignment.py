@@ -53,7 +53,7 @@ def aligned_grid(
 def group_name(piece: TextLine, rulings: Rulings) -> TextLine:
     """Return a name, as wide as the ruled line below it if it is centred above this line.
 
-    Vertical ruled lines beside the name end the horizontal one.
+    Vertical ruled lines at the sides of the name end the horizontal one.
     """
     box = piece.box
     x, y = box.center
