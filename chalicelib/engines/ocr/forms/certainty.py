@@ -85,7 +85,7 @@ class Evidence:
 
 
 class Unweighed(StrEnum):
-    """Kinds of results whose probability is a measured rate, multiplied by the legibility."""
+    """Results to which the regression does not apply. Each kind has a measured success rate."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"

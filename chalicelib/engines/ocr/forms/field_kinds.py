@@ -108,16 +108,16 @@ def join_boxed_digits(text: str) -> str:
 
 
 def remove_spaces(text: str) -> str:
-    """Return an amount without spaces, except between groups of thousands."""
+    """Remove misread spaces from an amount; a space that separates thousands stays: `1 234`."""
     return _BLANK_INSIDE.sub("", text) if _LOOSE.fullmatch(text) else text
 
 
 def is_split(types: Sequence[str], text: str, word: str) -> bool:
-    """Return whether a part with one of `types`, single-line ones, begins in `text`, not `word`.
+    """Return whether a value of one of `types` begins in `text` and ends in the next word.
 
     Args:
-        types: required entity types in upper case.
-        text: a text that has none of the types alone.
+        types: required entity types in upper case, which must all be single-line.
+        text: a text that alone has none of these types.
         word: the next text in the same line.
     """
     joined = f"{text} {word}"[: settings.LONGEST_TYPED_CHARACTERS]

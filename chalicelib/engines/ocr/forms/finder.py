@@ -136,9 +136,9 @@ def _crossed_fields(
     unmatched: UnmatchedText,
     shared: _FormPage,
 ) -> dict[int, FormField]:
-    """Return, by index of the key, fields for keys such as "Overtime Hours".
+    """Return fields for keys such as "Overtime Hours", by index of the key.
 
-    The text of such a key is a row label and a column header together.
+    The key is a row label and a column header. Its value is where the row and the column cross.
     """
     used = {field.value_box for field in fields.values()}
     crossed = {}
@@ -158,7 +158,7 @@ def _crossed_fields(
 def _choose_places(
     keys: Sequence[TemplateKey], found: Sequence[FoundKey], values: Mapping[int, Value]
 ) -> dict[int, int]:
-    """Return, for each key, the index in `found` of the position with the most likely value.
+    """Choose for each key the position whose value is most likely; return the indexes in `found`.
 
     If several keys of the template have the same texts, positions are assigned in reading order.
     """

@@ -138,7 +138,7 @@ def _captions_alike(
 ) -> Iterator[int]:
     """Yield the indexes of captions with numbers, and of captions in two languages.
 
-    Captions of one kind are yielded only if several found keys are captions of the same kind.
+    Each of these two kinds is yielded only if several found keys have captions of this kind.
     """
     count = sum(
         bool(_NUMBERED_CAPTION.match(segments[number].line.text))

@@ -116,9 +116,9 @@ class PageRules:
         )
 
     def is_drawn(self, box: Rect) -> bool:
-        """Return whether lines cover at least half of the left and of the right side of a box.
+        """Return whether ruled lines cover at least half of both the left and right side of a box.
 
-        Shorter lines are sides of other boxes. A side without a line counts as covered.
+        Shorter lines belong to other boxes. A side at infinity, which has no line, is ignored.
         """
         position, start, end = self._columns
         for side in (box.min_x, box.max_x):

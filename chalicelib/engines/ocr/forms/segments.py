@@ -150,7 +150,7 @@ def _is_header(segment: LineSegment) -> bool:
 
 
 def _amounts(segment: LineSegment) -> list[LineSegment]:
-    """Divide a text of amounts that touch, because columns do; return nothing for other texts."""
+    """Split a text that consists only of amounts; return an empty list for any other text."""
     spans, end = [], 0
     while match := _AMOUNT.match(segment.text, end):
         spans.append(match.span())

@@ -68,7 +68,7 @@ class _Row:
     """Height of a digit, in pixels."""
 
     def cell(self, place: int, width: float) -> Rect:
-        """Return the middle part of the box at `place`, with the fraction `width` of its width."""
+        """Return the middle of the box with index `place`; `width` is a fraction of its width."""
         x = self.begin + place * self.pitch
         y = self.middle + self.slope * (x - self.begin)
         half = width * self.pitch / 2
@@ -102,9 +102,9 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
 
 
 def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row]) -> _Row | None:
-    """Return a row that has only the digit in line `number`.
+    """Return a new row for a single digit directly above or below a box of a known row.
 
-    Return None if the digit is not above or below a box of a known row.
+    `number` is the index of the digit's line. Return None if the digit is anywhere else.
     """
     box = lines[number].box
     x, y = box.center

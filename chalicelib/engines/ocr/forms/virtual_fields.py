@@ -37,7 +37,7 @@ def find_virtual_fields(
     Args:
         keys: keys of the template; printed keys are skipped.
         page: the page as read.
-        used: positions of the values of printed keys; texts there are used last.
+        used: positions of the values of printed keys. Texts at other positions are preferred.
         done: indexes of the keys that already have a field.
         check: called regularly; may raise an error to stop.
 

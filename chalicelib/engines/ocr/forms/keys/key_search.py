@@ -100,10 +100,10 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest values of `shares`, each with the index of its key and of its unit.
+    """Return the `limit` largest values of a block of keys, with the indexes of key and unit.
 
-    There are at most `limit` values; small values are left out. `shares` belongs to a block of
-    keys, shape (keys, units); `begin` is the index of its first key.
+    Small values are left out. `shares` has the shape (keys, units). `begin` is the index of the
+    block's first key.
     """
     rows, columns = np.nonzero(shares >= settings.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]

@@ -69,7 +69,7 @@ def find_keys(
     """Find the texts of a page that are captions of the keys.
 
     No two captions overlap; the best matches are chosen first. A key may be found at several
-    places; the caller then chooses by the values that are next to them.
+    positions. The caller then chooses the position with the most likely value.
 
     Args:
         keys: keys of a template; virtual keys are skipped.
@@ -205,7 +205,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
 
 
 def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
-    """Return a factor, highest if the text left of a key is empty, a number or another field."""
+    """Return a factor, high if the text before a key is empty, a number or another field."""
     stripped = before.strip()
     if is_next and _NUMBER_AT_END.search(before):
         return 1.0
@@ -231,7 +231,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
-    """Return a factor, highest if the text right of a key is empty, a colon or a remark."""
+    """Return a factor, high if the text after a key is empty, a colon or a remark."""
     if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
         return 1.0
     if has_stop and is_instruction(after.lstrip()):

@@ -281,9 +281,9 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.fragment]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the value after a line number of a tax form.
+        """Yield the value to the right of a line number on a tax form.
 
-        `number` is the box of its second copy. If several rows are near, its baseline decides.
+        `number` is the box of the number's second copy. The text on the same baseline is preferred.
         """
         gaps = right_gaps(self._rects, number, number.height)
         labels = right_gaps(self._labels, number, number.height)

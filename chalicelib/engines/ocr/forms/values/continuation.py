@@ -188,7 +188,7 @@ class Continuation:
     def _rest_of_line(self, number: int, reach: float = 0.0, end: float = 0.0) -> list[int]:
         """Return the indexes of the next words of a line; gaps up to `reach` pixels are accepted.
 
-        Ruled lines left of the x position `end` do not end the line of text.
+        A ruled line before a word ends the line, unless the word ends left of x position `end`.
         """
         found: list[int] = []
         while (
@@ -304,14 +304,14 @@ class Continuation:
         )
 
     def _is_block(self, chosen: Candidate, last: LineSegment) -> bool:
-        """Return whether a value may be an address: its first line is no code, and it is short."""
+        """Return whether a value may be an address: it is short, and does not begin with a code."""
         first = self._segment(chosen.fragment)
         is_code = " " not in first.text and any(map(str.isdecimal, first.text))
         height = last.rect.max_y - first.rect.min_y
         return not is_code and 2 * height < settings.TALLEST_BOX_HEIGHTS * first.height
 
     def _begins_row(self, number: int) -> bool:
-        """Return whether a text is the first one of a row of texts that are apart."""
+        """Return whether a text is followed by a wide gap and another text on the same line."""
         rect = self._rect(number)
         gap = settings.WORD_GAP_HEIGHTS * rect.height
         return any(

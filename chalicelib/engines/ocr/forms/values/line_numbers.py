@@ -77,9 +77,9 @@ class NumberedLines:
         }
 
     def _is_repeated(self, second: LineNumber) -> bool:
-        """Return whether a line number, or only its letter, is also further left in the line.
+        """Return whether a copy of a line number, or of its letter, is further left in the line.
 
-        Return False if another copy of the number is between them.
+        Return False if the number also occurs between the two copies.
         """
         same = [
             each.rect.min_x

@@ -221,7 +221,7 @@ class _Rivals:
             self._of_piece.setdefault(each.fragment, []).append(each)
 
     def share(self, chosen: Candidate) -> float:
-        """Divide the best score of a rival for the same key or text by the score of `chosen`."""
+        """Return the best score of other candidates for the key or text, relative to `chosen`."""
         fragments = (each for each in self._of_key[chosen.key] if each.fragment != chosen.fragment)
         keys = (each for each in self._of_piece[chosen.fragment] if each.key != chosen.key)
         best = [next((each.score for each in some), 0.0) for some in (fragments, keys)]
@@ -280,7 +280,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
 def _cut(
     key: FoundKey, segments: Sequence[LineSegment], template: TemplateKey
 ) -> tuple[LineSegment, ...]:
-    """Cut a value to the part that has a required type; otherwise cut off a joined caption."""
+    """Return the part of a value with a required type; otherwise remove a caption joined to it."""
     text = segments[0].text
     # After a caption's number, engines may join the caption's word and the value: 15 SEXM.
     words = [each for each in template.variations if key.text[:1].isdecimal() and each.isalpha()]

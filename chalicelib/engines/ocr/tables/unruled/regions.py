@@ -186,7 +186,7 @@ def ruled_regions(
 ) -> Iterator[Region]:
     """Yield a region for the text inside each group of horizontal ruled lines of the same width.
 
-    `pieces` and `rulings` are those outside other tables; `text_height` is in pixels.
+    `pieces` and `rulings` must be outside other tables; `text_height` is in pixels.
     """
     for group in _rule_groups(rulings, text_height):
         box = Rect(
@@ -221,7 +221,7 @@ def aligned_regions(
 ) -> Iterator[Region]:
     """Yield regions of consecutive rows that leave the same gutters free.
 
-    `pieces` and `rulings` are those outside other tables; `text_height` is in pixels.
+    `pieces` and `rulings` must be outside other tables; `text_height` is in pixels.
     """
     growing = Growing(text_height)
     body = [piece for piece in pieces if piece.box.height < settings.HEADLINE_TIMES * text_height]
