@@ -17,8 +17,8 @@ def map_in_threads(
 
     Args:
         work: called with an item; must be safe to call from several threads.
-        items: any number.
-        threads: number of simultaneous calls; with one call or one item, no thread is started.
+        items: arguments of the calls.
+        threads: number of simultaneous calls. No thread is started for one call or one item.
     """
     count = min(threads, len(items))
     if count <= 1:

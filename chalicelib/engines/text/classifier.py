@@ -119,7 +119,7 @@ class TrainedText:
 
     @property
     def is_finite(self) -> bool:
-        """Return whether all weights and offsets, divided by scales and temperature, are finite."""
+        """Return whether all weights and offsets of the linear layer are finite."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     def read(self, texts: Sequence[str], encode: Callable[[Sequence[str]], Blocks]) -> Blocks:
@@ -128,7 +128,7 @@ class TrainedText:
         Args:
             texts: texts of any length. If the model divides long texts into windows, the vectors
                 of a text's windows are combined.
-            encode: returns the vectors of texts by encoder; it reads at most 128 tokens of each.
+            encode: returns the vectors of texts by encoder, from at most 128 tokens per text.
         """
         if self.parameters.windows is None:
             return encode(texts)
@@ -202,8 +202,8 @@ class TrainedText:
     def logits(self, blocks: Blocks) -> Singles:
         """Return the logits divided by the temperature, float32, shape (texts, labels).
 
-        Their softmax gives the probabilities. The rejector then moves the probabilities of texts
-        near the edge of the domain towards equal values.
+        The softmax of the logits gives probabilities. If the model has a rejector, `predict` moves
+        the probabilities of texts that may be out of the domain towards equal values.
         """
         vectors = self._vectors(blocks)
         return self._add_nearness(vectors, self._tempered_logits(vectors))

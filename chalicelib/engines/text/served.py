@@ -1,4 +1,4 @@
-"""Trains the final head on all examples, and rounds its weights as they are stored."""
+"""Trains the final head on all examples, and rounds its weights to float16 for storage."""
 
 from __future__ import annotations
 

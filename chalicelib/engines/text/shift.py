@@ -1,8 +1,8 @@
 """Prepares a rejector for users who phrase texts differently from the examples.
 
-Such texts are simulated by withholding clusters of similar texts of a label from a training.
-Out-of-domain texts that are near the domain are simulated by withholding whole labels, a group
-of labels at a time.
+Several heads are trained, each without a cluster of similar texts of every label, and without all
+texts of some labels. The left-out texts of the other labels simulate new phrasings. The texts of
+the left-out labels simulate out-of-domain texts near the domain.
 """
 
 from __future__ import annotations
@@ -122,16 +122,16 @@ def _for_users(
     rates: tuple[float, float],
     rows: Bools,
 ) -> Rejector:
-    """Lower a rejector's threshold, and fit its domain probability also to texts in new wordings.
+    """Lower a rejector's threshold, and fit its domain probability to usual and reworded texts.
 
     Args:
         rejector: the rejector.
         found: signals of withheld texts, by heads trained without these and similar texts.
-        reference: two arrays of scaled signals, float64. The first has the signals of the examples,
-            out of fold, shape (texts, 3); the second those of the background texts, shape (m, 3).
+        reference: two arrays of scaled signals, float64: the out-of-fold signals of the examples,
+            shape (texts, 3), and the signals of the background texts, shape (m, 3).
         rates: two fractions. The first is the fraction of in-domain texts that may be rejected. The
-            second limits how far the threshold is lowered: it is the fraction of the rejected texts
-            of withheld labels that may be accepted then.
+            second limits how far the threshold is lowered: of the texts of withheld labels that
+            were rejected before, at most this fraction may be accepted.
         rows: which of the withheld texts to use, bool.
     """
     is_known = rows & ~found.is_foreign

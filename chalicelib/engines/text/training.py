@@ -74,7 +74,7 @@ class TextVectors:
 
 @dataclass(frozen=True)
 class TrainingCallbacks:
-    """Callbacks for the progress of a training; each may raise to stop it."""
+    """Callbacks for the progress of a training. Each may raise an error to stop the training."""
 
     on_curve: Callable[[list[dict[str, Any]]], None]
     """Receives all records of the learning curve after each epoch."""

@@ -20,7 +20,7 @@ def check_training_set(training_set: TextTrainingSet) -> Ints:
     """Check a training set, and return the label index of each example, int, (examples,).
 
     Raises:
-        TrainingFailed: fewer than two labels have examples, or an encoder returned broken vectors.
+        TrainingFailed: fewer than two labels have examples, or vectors are not finite.
         ValueError: the arrays do not fit together, which is a bug of the caller.
     """
     labels = np.asarray(training_set.label_indexes, np.int64)

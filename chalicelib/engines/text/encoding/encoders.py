@@ -48,8 +48,8 @@ def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> 
     """Return the names of the encoders for a language, an algorithm and a profile.
 
     English models use English encoders. Models of other languages or of `multilingual-*`
-    algorithms use multilingual encoders. The accurate profile adds large encoders to those of the
-    fast profile.
+    algorithms use multilingual encoders. The accurate profile has the encoders of the fast profile
+    and a large encoder.
     """
     is_english = language.lower().split("_")[0].split("-")[0] == "en"
     if is_english and not (algorithm or "").startswith("multilingual-"):

@@ -34,11 +34,11 @@ class Encoder(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the short name: `bge`, `use`, `minilm`, `mpnet`, `e5` or `words`."""
+        """Return the short name of the encoder, such as `bge` or `words`."""
 
     @property
     def sha256(self) -> str:
-        """Return the digest of the encoder's files; if it changes, vectors may change."""
+        """Return the digest of the encoder's files, which identifies the version of the vectors."""
 
     @property
     def licence(self) -> str:
@@ -49,12 +49,12 @@ class Encoder(Protocol):
         """Return the length of the encoder's vectors."""
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
-        """Return the vectors of texts, each of length 1.
+        """Return the unit vectors of texts. The vector of a text does not depend on other texts.
 
         Args:
-            texts: any strings, including empty ones and lone surrogates.
+            texts: any strings, including empty strings and strings with lone surrogates.
             threads: number of texts encoded at the same time; the vectors do not depend on it.
 
         Returns:
-            The vectors, float32, shape (texts, dimensions); no row depends on other texts.
+            The vectors, float32, shape (texts, dimensions).
         """

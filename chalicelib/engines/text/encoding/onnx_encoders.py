@@ -50,12 +50,12 @@ class OnnxEncoder:
 
     @property
     def name(self) -> str:
-        """Return the short name: `bge`, `use`, `minilm`, `mpnet`, `e5` or `words`."""
+        """Return the short name of the encoder, such as `bge` or `words`."""
         return self.facts.name
 
     @property
     def sha256(self) -> str:
-        """Return the digest of the encoder's files; if it changes, vectors may change."""
+        """Return the digest of the encoder's files, which identifies the version of the vectors."""
         return self.facts.sha256
 
     @property
@@ -69,11 +69,11 @@ class OnnxEncoder:
         return self.facts.dimensions
 
     def encode_one(self, text: str) -> Singles:
-        """Return the vector of a text cleaned by `clean_text`: float32, (dimensions,), length 1."""
+        """Return the unit vector of a text that `clean_text` returned, float32, (dimensions,)."""
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
-        """Return the vectors of texts, float32, shape (texts, dimensions), each of length 1."""
+        """Return the unit vectors of texts, float32, shape (texts, dimensions)."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
 
         def fill(start: int) -> None:
@@ -87,7 +87,7 @@ class OnnxEncoder:
 
 
 class MiniLmEncoder(OnnxEncoder):
-    """The English encoder all-MiniLM-L6-v2, in 8 bits; it averages the states of the tokens."""
+    """The English encoder all-MiniLM-L6-v2 with 8-bit weights. It averages the token states."""
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)
@@ -100,7 +100,7 @@ class MiniLmEncoder(OnnxEncoder):
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Return the vector of a clean text, float32, shape (384,), of length 1."""
+        """Return the unit vector of a clean text, float32, shape (384,)."""
         ids = np.array([self.token_ids(text)], np.int64)
         inputs = {
             "input_ids": ids,
@@ -114,7 +114,7 @@ class MiniLmEncoder(OnnxEncoder):
 
 
 class TransformerEncoder(OnnxEncoder):
-    """The encoders bge, mpnet and e5, whose graph converts the tokens of a text to its vector."""
+    """An encoder whose ONNX graph converts token ids to a vector, such as bge, mpnet and e5."""
 
     def __init__(self, folder: Path, facts: EncoderFacts, prefix: str = "") -> None:
         """Load an encoder.
@@ -135,7 +135,7 @@ class TransformerEncoder(OnnxEncoder):
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Return the vector of a clean text, float32, shape (768,) or (384,), of length 1."""
+        """Return the unit vector of a clean text, float32, shape (dimensions,)."""
         ids = np.array(self.token_ids(text), np.int64)
         vector: Singles = self._session.run(["vector"], {"ids": ids})[0][0]
         return vector
@@ -144,7 +144,7 @@ class TransformerEncoder(OnnxEncoder):
 class UseEncoder(OnnxEncoder):
     """The multilingual Universal Sentence Encoder.
 
-    Its embedding table is not part of the graph. The graph receives the rows of a text's tokens.
+    Its embedding table is not part of the graph. The graph receives the embedding of each token.
     """
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:

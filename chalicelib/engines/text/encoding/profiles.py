@@ -79,7 +79,7 @@ class StepResult(Protocol):
 
     @property
     def reason(self) -> str:
-        """Return the explanation for the model card."""
+        """Return why the encoders are used or not, as text for the model card."""
 
 
 @dataclass(frozen=True)
@@ -177,8 +177,8 @@ def climb(
         ladder: the profiles.
         texts: all texts of the training.
         language: language of the dataset.
-        compare: compares two profiles, the cheaper one first, on a sample of about a given number
-            of texts.
+        compare: compares two profiles, given the approximate number of texts to sample, the
+            cheaper profile and the more expensive profile.
 
     Returns:
         The chosen profile, with the results of the comparisons as its reason.
@@ -218,7 +218,7 @@ def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list
 
 
 def _gains_untested(base: Profile) -> bool:
-    """Return whether to use more encoders even with too few texts to measure their gain."""
+    """Return whether to add encoders to `base` if there are too few texts for a comparison."""
     # For names in other languages, e5 and use together are correct for one in ten more texts than
     # use alone. In English, bge alone is as good as with minilm on five texts a label.
     return base.encoders != ("bge",)

@@ -44,7 +44,7 @@ class VectorTable:
             self.filled = int(self._is_filled.sum())
 
     def missing(self, count: int) -> list[str]:
-        """Return the last `count` texts without a vector, in the order of the request."""
+        """Return up to `count` texts without a vector: the last such texts, in requested order."""
         # From the end, because the ingest computes the same texts from the beginning.
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]
@@ -69,7 +69,7 @@ class JoinedTables:
         self._ends = np.cumsum([table.requested for table in tables]).tolist()
 
     def rows(self, first: int, last: int) -> Singles:
-        """Return the vectors of texts `first` to `last` - 1, counted over all tables, float32."""
+        """Return the vectors of texts `first` to `last` - 1 of all tables in order, float32."""
         parts = []
         for table, end in zip(self._tables, self._ends, strict=True):
             start = end - table.requested

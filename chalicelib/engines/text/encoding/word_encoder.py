@@ -1,7 +1,7 @@
-"""Encodes the spelling of texts: words, pairs of words, and parts of words, by their hashes.
+"""Encodes the spelling of texts by hashes of words, of pairs of words, and of parts of words.
 
-This encoder has no files and knows no meanings. If texts follow fixed patterns in which only names
-change, such as commands, it distinguishes labels better than networks do.
+This encoder has no files, and does not use the meaning of words. It distinguishes labels better
+than neural networks if texts follow fixed patterns, for example commands that differ only in names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _VERSION = "words 1"
 
 
 class WordEncoder(OnnxEncoder):
-    """Adds up the hashed words, pairs of words, and parts of words of a text."""
+    """Represents a text by its words, pairs of words, and parts of words (feature hashing)."""
 
     def __init__(self, name: str) -> None:
         digest = hashlib.sha256(_VERSION.encode()).hexdigest()
@@ -38,7 +38,7 @@ class WordEncoder(OnnxEncoder):
         super().__init__(facts)
 
     def encode_one(self, text: str) -> Singles:
-        """Return the vector of a clean text, float32, shape (1024,), of length 1."""
+        """Return the unit vector of a clean text, float32, shape (1024,)."""
         words = ["^", *_words(normalize("NFC", text.casefold())), "$"]
         whole = {*words[1:-1], *map(" ".join, pairwise(words))}
         sums = _signs(whole) + np.float32(_PART_WEIGHT) * _signs(set(_parts(words[1:-1])))

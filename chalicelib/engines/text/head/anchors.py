@@ -1,8 +1,8 @@
 """Stores the directions of training texts, to find those nearest to a new text.
 
-A direction is a feature vector minus a centre, scaled to length 1. All numbers are rounded to the
-steps of `GridArithmetic`. Products are then exact, whatever the number of threads and the BLAS
-kernel.
+A direction is a feature vector minus a centre, scaled to unit length. All numbers are rounded to
+multiples of the steps of `GridArithmetic`. So products are exact, and do not depend on threads or
+BLAS kernels.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ def smallest_integers(steps: Array) -> Integers:
 
 
 def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
-    """Choose the training texts to store. If not all fit, each label gets the same number.
+    """Choose the training texts to store: all, or evenly from all labels if there are too many.
 
     Args:
         labels: label indexes, int, shape (rows,).
-        most: maximum number of texts; None: 5,000.
+        most: maximum number of texts; 5,000 if None.
         of_label: maximum number of texts of one label; None: no limit.
 
     Returns:

@@ -1,9 +1,9 @@
 """Chooses the penalty, the weight of the nearest texts and the temperature by cross-validation.
 
-The examples are divided in two ways: into a training part and a held-out part for the metrics, and
-into folds. Settings that affect the metrics are chosen by the predictions for the training part
-only. The head that predicts a fold is trained on all other folds, with examples of both parts. So
-every example gets an out-of-fold prediction, and the data report finds more label errors.
+Examples are split into a training part and a held-out part, on which the metrics are measured.
+Independently of this split, all examples are divided into folds. A head is trained on all folds
+except one, and predicts this fold, so the data report can look for label errors in all examples.
+Settings that affect the metrics are chosen by the predictions for the training part only.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def cross_validate(
         folds: folds to hold out, one after the other.
         arithmetic: how numbers are rounded.
         on_progress: called with the fraction of the work that is done, from 0 to 1.
-        background: background texts; the heads of the folds also predict these.
+        background: background texts, which the heads of the folds also predict.
 
     Returns:
-        The settings, and the out-of-fold logits. C = 10 and temperature 1 if nothing can be held
-        out.
+        The settings, and the out-of-fold logits. If no fold has an example, the settings are the
+        `default_settings`.
     """
     every = [layout.hold_out(fold, background) for fold in folds]
     held_out = [fold for fold in every if len(fold.truth)]

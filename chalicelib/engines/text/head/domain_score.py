@@ -118,7 +118,7 @@ class DomainScale:
 
 
 def answer_support(alone: Floats, logits: Floats, temperature: float) -> Doubles:
-    """Return the support of each answer, float64, (texts,); `fit_scale` takes it.
+    """Return the support of each predicted label, float64, shape (texts,).
 
     Args:
         alone: logits of the head, float, shape (texts, labels).
@@ -176,7 +176,7 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
 
 
 def scores(signals: Doubles) -> Doubles:
-    """Return domain scores, float64, (texts,): weighted sums of signals, higher in the domain."""
+    """Return domain scores, float64, (texts,), as weighted sums of the three scaled signals."""
     lines = np.minimum(signals[:, 2], LINE_CEILING)
     return np.asarray(signals[:, 0] + signals[:, 1] + LINE_WEIGHT * lines)
 

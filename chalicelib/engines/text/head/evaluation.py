@@ -27,7 +27,7 @@ _CHUNK_ROWS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class SplitEvaluator:
-    """The two parts of the split, with settings that are the same for all epochs."""
+    """Evaluates heads on both parts of the split, with the same settings for all epochs."""
 
     label_names: Sequence[str]
     """Label names, in the dataset's order."""
@@ -111,10 +111,10 @@ class SplitEvaluator:
     def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
     ) -> tuple[Singles, Bools]:
-        """Return probabilities and rejections, computed in the same way as by the finished model.
+        """Return probabilities and rejections, computed as in the finished model.
 
         Args:
-            logits: logits, with the cosines to the nearest texts added if the model uses these.
+            logits: logits, plus the weighted cosines to the nearest texts if the model uses them.
             alone: logits of the head alone.
             evidence: result of `Domain.evidence`; None without a rejector.
         """
@@ -163,12 +163,12 @@ def make_evaluator(
     *,
     may_reject: bool,
 ) -> SplitEvaluator:
-    """Prepare both parts of the split; the settings were chosen on the training part only.
+    """Prepare the evaluation of heads on both parts of the split.
 
     Args:
         layout: features and labels.
         label_names: labels in the dataset's order.
-        chosen: temperature and weight of the nearest texts.
+        chosen: temperature and weight of the nearest texts, chosen on the training part.
         rejection: settings for the rejection of texts.
         may_reject: whether the confusion matrix has an out-of-domain row and column.
     """

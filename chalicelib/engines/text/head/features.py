@@ -1,7 +1,7 @@
 """Joins the vectors of several encoders to the feature matrix of the head.
 
-The vectors of each encoder are centred and divided by their root mean square length, so that all
-encoders have equal weight.
+The vectors of each encoder are centred and divided by their root mean square length. So all
+encoders have equal weight, except that the encoder `words` has twice this weight.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Scaling:
     means: tuple[Floats, ...]
     """Mean of each encoder's vectors over the training texts, float32, shape (dims,)."""
     norms: tuple[float, ...]
-    """Root mean square length of each encoder's centred vectors."""
+    """Divisor of each encoder's centred vectors."""
 
     @property
     def dims(self) -> int:
@@ -64,7 +64,7 @@ class Scaling:
 
 
 def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
-    """Compute the means and lengths of the encoders' vectors, in the order of the names.
+    """Compute the mean and the divisor of each encoder's vectors.
 
     Args:
         blocks: raw vectors by encoder, float32, shape (examples, dims).

@@ -1,8 +1,8 @@
 """Sorts a feature matrix so that the training rows of every fold are a few ranges of rows.
 
 Folds can then use views instead of copies. Rows are sorted by part of the split (training or
-held-out), then by fold. If label names are used as examples, their rows are last; every head is
-trained on them.
+held-out), then by fold. If label names are used as examples, their rows are last. These rows are
+not in any fold, so every head is trained on them.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def round_threshold(threshold: float) -> float:
 
 
 def rejection_threshold(energies: Floats, rate: float | None) -> float:
-    """Return the energy below which texts are rejected, a multiple of 1/4096.
+    """Return the energy (log-sum-exp of the logits) below which texts are rejected.
 
     Args:
         energies: out-of-fold energies of the training texts, float, shape (examples,).

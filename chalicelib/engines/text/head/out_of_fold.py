@@ -79,7 +79,7 @@ def calibrate(
 
 
 def default_settings(labels: int) -> CrossValidation:
-    """Return C = 10 and temperature 1, for trainings that cannot hold any example out."""
+    """Return the settings if no example can be held out: inverse penalty 10, temperature 1."""
     nothing = np.empty(0, np.int64)
     logits = np.empty((0, labels), np.float32)
     return CrossValidation(

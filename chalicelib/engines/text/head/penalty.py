@@ -61,9 +61,9 @@ def choose_penalty(
     """Try penalties from strong to weak, until the log-loss increases.
 
     Args:
-        choosing: the first folds of `whole`, by which the penalty is chosen.
-        whole: all folds; folds that are not in `choosing` are predicted with the chosen penalty
-            only.
+        choosing: the first folds of `whole`. The penalty is chosen by the log-loss on these folds.
+        whole: all folds. For folds that are not in `choosing`, only heads with the chosen penalty
+            are fitted.
         labels: number of labels.
         arithmetic: how numbers are rounded.
         on_progress: called with the fraction of the work that is done, from 0 to 1.

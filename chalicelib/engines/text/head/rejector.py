@@ -67,17 +67,17 @@ class Rejector:
         return self.scale.scaled(support, evidence, logits.argmax(axis=1))
 
     def rejects(self, signals: Doubles) -> Bools:
-        """Return which texts are rejected, bool, (texts,), given scaled signals, (texts, 3)."""
+        """Return which texts are rejected, bool, (texts,), given the result of `signals`."""
         return scores(signals) < self.threshold
 
 
 class WithheldScores(NamedTuple):
-    """Domain scores of training texts, by models trained without similar texts."""
+    """Domain scores of training texts, computed by heads trained without similar texts."""
 
     clusters: Doubles
-    """Scores of texts by models trained without similar texts (their cluster), float64, (n,)."""
+    """Scores of texts by heads trained without their cluster of similar texts, float64, (n,)."""
     labels: Doubles
-    """Scores of texts by models trained without any text of their label, float64, shape (m,)."""
+    """Scores of texts by heads trained without any text of their label, float64, shape (m,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class FittedRejectors:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """The rejectors of a model, or its energy thresholds if it has none."""
+    """How a model rejects texts: by its rejectors, or by energy thresholds without a rejector."""
 
     rejectors: FittedRejectors | None = None
     """The rejectors; None if background texts, rejection rate or held-out examples are missing."""
@@ -120,11 +120,11 @@ def fit_rejection(
     chosen: CrossValidation,
     rate: float | None,
 ) -> Rejection:
-    """Fit the rejectors of a model, or its energy threshold.
+    """Fit the rejectors of a model; if that is not possible, fit energy thresholds.
 
     Args:
         layout: the examples.
-        background: the background texts; without them, the energy of the logits decides.
+        background: the background texts; if None, energy thresholds are fitted.
         folds: folds that were held out.
         chosen: results of the cross-validation, with out-of-fold logits.
         rate: fraction of in-domain texts that may be rejected; if None, nothing is rejected.

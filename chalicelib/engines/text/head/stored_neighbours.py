@@ -32,7 +32,7 @@ def read(content: Artifact) -> NearestTexts:
 
     Raises:
         KeyError: a part is missing.
-        TypeError: an array has another type.
+        TypeError: an array has the wrong type.
     """
     numbers = content.header["neighbours"]
     anchors = strip_prefix(PREFIX, content.arrays)["anchors"]

@@ -57,7 +57,7 @@ def read(content: Artifact) -> Rejector:
 
     Raises:
         KeyError: a part is missing.
-        TypeError: an array has another type.
+        TypeError: an array has the wrong type.
     """
     numbers: Mapping[str, Any] = content.header["rejector"]
     stored = strip_prefix(PREFIX, content.arrays)

@@ -62,7 +62,7 @@ def fit_names(
     """Train a model from label names, few examples and unlabelled texts.
 
     Args:
-        training_set: vectors and labels; there may be no examples, but there are label vectors.
+        training_set: vectors of label names; vectors and labels of examples, which may be empty.
         unlabelled: for each encoder, the vectors of unlabelled texts, float32, (texts, dims).
         options: options of the training.
         on_epoch: called once, with the metrics.

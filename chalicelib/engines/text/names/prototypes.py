@@ -104,8 +104,8 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 def _examples_worth(length: float, within: float, between: float) -> float:
     """Return how many examples a name is worth: length * within / between, clipped to limits.
 
-    `length` is the length of the labels' mean vectors relative to their names. `within` is the
-    variance of the examples of one label. `between` is the variance of the means around the names.
+    `length` is the least-squares factor from label names to mean vectors. `within` is the variance
+    of a label's examples around their mean. `between` is the variance of means around names.
     """
     found = length * max(within, _SMALLEST) / max(between, _SMALLEST)
     return min(max(found, _LEAST_EXAMPLES), _MOST_EXAMPLES)
@@ -120,7 +120,7 @@ def _centred(vectors: Doubles) -> Doubles:
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
-    """Return what the unlabelled texts add to the `sums` of the labels, shape (labels, dims)."""
+    """Return the vectors to add to `sums` for the unlabelled texts, shape (labels, dims)."""
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull

@@ -1,8 +1,8 @@
 """Refines the prototypes of labels by logistic regression on their few examples.
 
-The weights start at the scaled prototypes, and a penalty keeps them near these. The names of the
-labels count as examples, too. All arrays of vectors are float64 and in the coordinates of
-`LabelSpace`.
+The weights start at the scaled prototypes, and a penalty keeps them near the prototypes. The
+vectors of label names are used as additional examples. All arrays of vectors are float64 and in the
+coordinates of `LabelSpace`.
 """
 
 from __future__ import annotations

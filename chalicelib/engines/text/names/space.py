@@ -36,7 +36,7 @@ _SMALLEST = 1e-9
 
 
 def unit_rows(vectors: Floats) -> Doubles:
-    """Scale rows to length 1; rows of zeros stay zero: float64, shape (n, dims)."""
+    """Scale rows to unit length, float64, shape (n, dims); rows of zeros stay zero."""
     wide = np.asarray(vectors, np.float64)
     lengths = np.sqrt(np.add.reduce(wide * wide, axis=1, keepdims=True))
     return np.asarray(wide / np.maximum(lengths, _SMALLEST))
@@ -68,7 +68,7 @@ class LabelSpace:
 
 
 def name_vectors(phrases: Sequence[str], embed: Callable[[Sequence[str]], Singles]) -> Singles:
-    """Return the vectors of label names, float32, shape (labels, dims), each of length 1.
+    """Return the unit vectors of label names, float32, shape (labels, dims).
 
     Args:
         phrases: names, written as words.
@@ -112,7 +112,7 @@ def fit_space(
 
 
 def _text_mean(encoder: str, texts: Sequence[Blocks], background: Blocks) -> Doubles:
-    """Return the mean vector of texts; for few texts, it is moved towards the background."""
+    """Return the mean vector of texts; the background counts as a fixed number of texts."""
     given = np.concatenate([blocks[encoder] for blocks in texts]).astype(np.float64)
     total, count = np.add.reduce(given, axis=0), float(len(given))
     if background:

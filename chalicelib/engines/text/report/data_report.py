@@ -22,7 +22,7 @@ _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Return the findings of a training about its data, as JSON."""
+    """Return the data report, which lists problems of the training data, as JSON."""
     folds = report.out_of_fold
     suspects = reports.likely_label_errors(folds.probabilities, folds.truth)
     return {
@@ -77,7 +77,7 @@ def expected_precision(texts: TrainingTexts) -> str:
 
 
 def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExample]:
-    """Return all examples flagged as likely label errors; the report has only the first ones."""
+    """Return all examples flagged as likely label errors; the data report lists fewer."""
     all_suspects = reports.likely_label_errors(folds.probabilities, folds.truth, len(folds.truth))
     own = texts.spans[0][1] if texts.spans else len(texts.texts)
     names = reports.LabelNames(texts.labels, texts.label_ids)

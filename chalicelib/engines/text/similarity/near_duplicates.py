@@ -29,8 +29,8 @@ def group_near_duplicates(
 ) -> Ints:
     """Return a group number for each example, equal for near-duplicates, int, (examples,).
 
-    Labels with more than 6,000 different texts are searched in buckets, which finds most
-    near-duplicates, but not all.
+    If a label has more than 6,000 different texts, only texts in the same bucket are compared. This
+    finds most near-duplicates, but not all.
 
     Args:
         digests: digest of each example; equal texts have equal digests.

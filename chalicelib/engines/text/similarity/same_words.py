@@ -15,7 +15,7 @@ _IGNORED_MARKS = frozenset(".,;!?¡¿…\"'`´·•。、")
 
 
 class _Plain(dict[int, str]):
-    """Table of replacements for each character, filled when a character first occurs."""
+    """Table for `str.translate` that replaces ignored characters by spaces, filled on demand."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

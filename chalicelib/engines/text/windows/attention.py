@@ -57,7 +57,7 @@ class WindowAttention:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowReading:
-    """How a model encodes long texts. Other models encode only the first 128 tokens of a text."""
+    """How a model encodes long texts. A model without it encodes only 128 tokens."""
 
     attention: WindowAttention | None = None
     """Model that weights the windows; None if the training had no long text.
@@ -195,7 +195,7 @@ def read(content: Artifact) -> WindowReading:
 
     Raises:
         KeyError: a part is missing.
-        TypeError: an array has another type.
+        TypeError: an array has the wrong type.
     """
     numbers: Mapping[str, Any] = content.header[PREFIX]
     if numbers["attention"] is None:

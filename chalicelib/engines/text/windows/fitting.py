@@ -152,10 +152,10 @@ class _Sample:
 
 
 class _Objective:
-    """The penalised log-loss.
+    """The penalised log-loss of a linear classifier of windows.
 
-    Each window has two targets. The label of its text counts with the weight of the window, and
-    background counts with 1 minus this weight.
+    The target of a window is a distribution: its weight for the label of its text, and 1 minus its
+    weight for the background class.
     """
 
     def __init__(

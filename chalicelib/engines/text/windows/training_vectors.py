@@ -23,7 +23,7 @@ class WindowRows(Protocol):
 
 
 class TrainingVectors:
-    """Joins the windows of each text; one encoder determines how much each window counts."""
+    """Computes the vectors of texts as weighted means of the vectors of their windows."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class TrainingVectors:
         base: str,
         collect: Callable[[str], WindowRows],
     ) -> None:
-        """Prepare the vectors; they are computed when they are needed.
+        """Store the arguments. `of_texts` computes the vectors.
 
         Args:
             split: the windows of the texts.
