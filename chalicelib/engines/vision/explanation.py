@@ -21,7 +21,7 @@ def explain(trained: TrainedVision, image: Picture, label: str) -> list[Explaine
 
     Args:
         trained: a model of type image or image-multi-label.
-        image: decoded image; if reduced, its shorter side has at least the model's `least_side`.
+        image: decoded image, whose shorter side may be reduced to the model's `least_side`.
         label: one of the model's labels.
     """
     boxes = list(_cells(image))

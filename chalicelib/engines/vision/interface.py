@@ -42,7 +42,7 @@ class Extractor(Protocol):
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         ...
 
     @property
@@ -68,7 +68,7 @@ class Extractor(Protocol):
         """Return the features of one view, float16, shape (row_bytes / 2,).
 
         Args:
-            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
+            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
             digest: digest of the image file, 16 bytes, which determines the view.
             view: number of the view, from 0.
         """
@@ -179,7 +179,7 @@ class VisionTraining(Protocol):
         ...
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and model card, once `step` has returned None."""
+        """Return artifact, metrics and model card. Call this after `step` has returned None."""
         ...
 
 
@@ -198,7 +198,7 @@ class TrainedVision(Protocol):
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         ...
 
     @property
@@ -210,7 +210,7 @@ class TrainedVision(Protocol):
         """Return the predictions for an image, most probable first.
 
         Args:
-            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
+            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
 
         Returns:
             For types image and image-multi-label, all labels. For image-detection, boxes in pixels
@@ -230,7 +230,7 @@ class JudgingVision(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BackboneUse:
-    """One backbone that a model was trained on."""
+    """The name and digest of a backbone whose features a model uses."""
 
     name: str
     """`lite2` or `nanodet`."""

@@ -1,4 +1,4 @@
-"""Prebuilt models: a frozen network predicts a selection of its own labels."""
+"""Prebuilt models: a frozen network predicts some of the labels that it was trained on."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class PrebuiltVision:
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         return _SIDES[self._use.name]
 
     @property
@@ -97,7 +97,7 @@ def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
     """Read a prebuilt model; its network is loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a prebuilt model, or have another version.
+        ArtifactError: the bytes are damaged, are not a prebuilt model, or have an unknown version.
     """
     return artifact.read(content, KIND, VERSION, lambda found: _model(found, backbones))
 

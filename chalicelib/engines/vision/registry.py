@@ -62,8 +62,8 @@ def open_training(
 
     Args:
         dataset_type: image, image-multi-label or image-detection.
-        data: images and features; the same whenever a training is resumed.
-        options: options; the same whenever a training is resumed.
+        data: images and features; must be the same when a training is resumed.
+        options: options; must be the same when a training is resumed.
         backbones: the frozen networks.
         checkpoint: bytes that `save` of the same training returned; None for a new training.
 
@@ -96,7 +96,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedVision:
     """Read a model; its backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a vision model, or have another version.
+        ArtifactError: the bytes are damaged, are not a vision model, or have an unknown version.
     """
     kind = read_kind(content)
     if kind == IMAGE_KIND:

@@ -1,6 +1,6 @@
-"""Loads frozen networks that compute features of images, once for all calls.
+"""Loads the frozen networks that compute features of images. Each network is loaded only once.
 
-infra/models.py installs each in a folder with `model.onnx` and `backbone.json`.
+infra/models.py installs each network in a folder with `model.onnx` and `backbone.json`.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class SquareExtractor:
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         return max(self.sides)
 
     @property

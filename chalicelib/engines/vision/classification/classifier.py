@@ -82,7 +82,7 @@ class TrainedImage:
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         return SIDE
 
     @property
@@ -99,7 +99,7 @@ class TrainedImage:
         return ranked(self.labels, self.probabilities(self._embedding(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the best label of an image, the uncertainty, and the likeness to training images.
+        """Return the best label of an image, its uncertainty, and the similarity to training data.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.

@@ -62,10 +62,10 @@ class ClassificationExtractor(SquareExtractor):
     def extract(
         self, image: Picture, digest: bytes, view: int, looks: Sequence[Look] = LOOKS
     ) -> Halves:
-        """Return the features of one view: numbers from 0 to 6, float16, shape (1280,).
+        """Return the features of one view, which are from 0 to 6, float16, shape (1280,).
 
         Args:
-            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
+            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
             digest: digest of the image file, which determines the view.
             view: number of the view, from 0.
             looks: parts of the view whose features are averaged.

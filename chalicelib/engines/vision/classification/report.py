@@ -135,7 +135,7 @@ def served_temperature(folds: ImageFolds) -> float:
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
-    """Return the findings of a training about its data, as JSON."""
+    """Return the data report, which lists problems of the training data, as JSON."""
     typical = float(np.median(training.targets.counts(np.arange(training.targets.pictures))))
     suspects = reports.likely_label_errors(shares, folds.truth) if len(folds.truth) else []
     return {
@@ -170,7 +170,7 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> list[SuspectExample]:
-    """Return all images whose labels are flagged; the data report has only the first ones.
+    """Return all images whose labels are flagged as likely errors; the data report lists fewer.
 
     Images of a global dataset are left out, because users cannot correct them.
     """
@@ -191,9 +191,9 @@ def suspect_examples(
 def evaluation(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> Evaluation:
-    """Return the evaluation of a dataset's own images, from out-of-fold predictions.
+    """Return the evaluation of a dataset's images, from out-of-fold predictions.
 
-    Images of a global dataset are left out of the evaluation.
+    Images of other (global) datasets are left out.
     """
     if not len(folds.truth):
         return Evaluation()

@@ -91,7 +91,7 @@ class SoftmaxHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SoftmaxLoss:
-        """Return the cross-entropy loss, which is the same for all images."""
+        """Return the cross-entropy loss; `places` is not used."""
         del places
         return SoftmaxLoss()
 
@@ -108,7 +108,7 @@ class ImageTraining(LinearHeadTraining):
         return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and model card, once `step` has returned None."""
+        """Return artifact, metrics and model card. Call this after `step` has returned None."""
         folds = self._folds()
         temperature = served_temperature(folds)
         names = self.data.pictures.labels

@@ -43,7 +43,7 @@ class Whitening:
 
     @property
     def unit(self) -> float:
-        """Step to which transformed values are rounded."""
+        """Transformed values are rounded to multiples of this number."""
         return 2.0**-15
 
     def arrays(self) -> dict[str, Array]:
@@ -51,10 +51,10 @@ class Whitening:
         return {"mean": self.mean, "whitening": self.matrix}
 
     def apply(self, embeddings: Floats) -> Doubles:
-        """Return whitened rows of length 1, float64, the same with any number of threads.
+        """Return whitened unit vectors, float64, which do not depend on the number of threads.
 
         Args:
-            embeddings: at least 0, shape (rows, dims).
+            embeddings: values of at least 0, shape (rows, dims).
         """
         centred = unit_roots(embeddings) - self.mean
         return unit_rows(centred @ (self.matrix.astype(np.float64) * MATRIX_UNIT))

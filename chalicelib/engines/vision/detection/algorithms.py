@@ -38,7 +38,7 @@ class Rules:
     """Whether predictions can also use the mirror image."""
 
     def training_view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
-        """Return the part of an image that a training sees as its view `number`, from 0."""
+        """Return the view of an image with the index `number`, as used in training."""
         return (
             tiled_views(width, height)[number] if self.is_tiled else augmented_view(digest, number)
         )

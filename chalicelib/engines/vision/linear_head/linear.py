@@ -72,7 +72,7 @@ class SoftmaxLoss:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SigmoidLoss:
-    """Binary cross-entropy for any number of labels per example; rare labels weigh more."""
+    """Binary cross-entropy for any number of labels per example, with weighted positives."""
 
     positive_weights: Floats
     """Weight of an example that has the label, float, shape (labels,)."""

@@ -1,4 +1,4 @@
-"""Fits one head: transforms features, fills their table, trains the head, predicts images.
+"""Fits one head: transforms features, stores them in a table, trains the head, and predicts.
 
 Each `step` takes about a second. `places` are indexes of images, int, shape (n,).
 """
@@ -35,9 +35,9 @@ class Transform(Protocol):
 
     @property
     def unit(self) -> float:
-        """Step to which transformed values are rounded, a power of two.
+        """Transformed values are rounded to multiples of this number, a power of two.
 
-        Values are at most 32,767 steps.
+        A value is at most 32,767 times this number.
         """
         ...
 
@@ -76,14 +76,14 @@ class HeadSpec(Protocol):
         ...
 
     def loss(self, places: Ints) -> Loss:
-        """Return the loss with which a head is trained on the given images, int, shape (n,)."""
+        """Return the loss of a head that is trained on the images `places`, int, shape (n,)."""
         ...
 
     def decay(self, choice: int, pictures: int) -> float:
         """Return the strength of the penalty on the distance of the weights from their start.
 
         Args:
-            choice: index of the penalty among those that are tried.
+            choice: index of the penalty in the list of penalties to try.
             pictures: number of images that the head is trained on.
         """
         ...
@@ -168,7 +168,7 @@ class HeadPipeline:
 
     @property
     def share(self) -> float:
-        """Progress of the task, 0 to 1: a tenth for the table, the rest for the head."""
+        """Progress of the task, 0 to 1. At 0.1, the table is filled and the fit begins."""
         filled = 0.0 if self._table is None else self._table.share
         return 0.1 * filled + 0.9 * (0.0 if self._fit is None else self._fit.share)
 

@@ -38,7 +38,7 @@ def split_images(
     seed: int,
     folds: int,
 ) -> ImageSplit:
-    """Split images by label, in an order that depends on `keys` and the seed.
+    """Hold out images of each label, and assign folds, in an order given by `keys` and the seed.
 
     A label with too few images to hold one out is trained on but not tested.
 

@@ -145,14 +145,14 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and model card, once `step` has returned None."""
+        """Return artifact, metrics and model card. Call this after `step` has returned None."""
 
     @abstractmethod
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
         """Return the learning curve record of an epoch."""
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return the tasks that compare the possible penalties; empty if there is only one."""
+        """Return the tasks that compare the possible penalties; no tasks for only one penalty."""
         del split
         return []
 

@@ -1,8 +1,8 @@
 """Converts the head's logits to calibrated probabilities.
 
 In the loss of a label, examples that have the label have a higher weight. This shifts the label's
-logit by the logarithm of the weight. The shift is subtracted. Then one temperature is fitted out of
-fold.
+logit by the logarithm of the weight, so this shift is subtracted. Then one temperature is fitted to
+out-of-fold logits.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class TrainedMultiLabel:
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         return self._extractor.least_side
 
     @property
@@ -173,11 +173,10 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
     """Read the bytes that `dump` returned; backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a multi-label model, or have another version.
+        ArtifactError: the bytes are damaged, are not a multi-label model, or an unknown version.
     """
 
     def build(found: Artifact) -> TrainedMultiLabel:
-        """Check and store the parameters."""
         head = _head(found)
         _check(head, found)
         return TrainedMultiLabel(head, found.arrays, backbones)

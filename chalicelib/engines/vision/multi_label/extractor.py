@@ -1,7 +1,7 @@
-"""Computes one vector per view that also represents small objects, with two networks.
+"""Computes one vector per view with two networks. The vector also represents small objects.
 
-The mean over a feature map hides objects that fill only a few cells. The mean of the three largest
-values of each channel shows them.
+The mean over a feature map hides objects that fill only a few cells. So the vector also contains
+the mean of the three largest values of each channel.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class MultiLabelExtractor(SquareExtractor):
         """Return the features of a view: embedding, then pooled maps, float16, shape (2992,).
 
         Args:
-            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
+            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
             digest: digest of the image file, which determines the view.
             view: number of the view, from 0.
         """

@@ -57,7 +57,7 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
 
 
 def mean_average_precision(scores: Floats, truth: Floats) -> float:
-    """Return the mean average precision of the labels that occur; 0 if none does."""
+    """Return the mean average precision of labels with examples; 0 if there is no such label."""
     areas = average_precisions(scores, truth)
     return sum(areas) / len(areas) if areas else 0.0
 
@@ -74,7 +74,7 @@ def best_thresholds(shares: Doubles, truth: Bools) -> Doubles:
 
 
 def average_precisions(scores: Floats, truth: Floats) -> list[float]:
-    """Return the average precision of each label that occurs.
+    """Return the average precision of each label with examples.
 
     Args:
         scores: float, shape (images, labels).
@@ -127,7 +127,7 @@ def _results(
 
 
 def sign_of(name: str, *, is_present: bool) -> str:
-    """Return the class name that the API uses if a label is present or absent: `red_positive`."""
+    """Return the API's class name of a present or absent label, such as `red_positive`."""
     return f"{name}_positive" if is_present else f"{name}_negative"
 
 
@@ -199,7 +199,7 @@ class MultiLabelFolds:
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:
-    """Return the findings of a training about its data, as JSON."""
+    """Return the data report, which lists problems of the training data, as JSON."""
     counts = training.targets.counts(np.arange(training.targets.pictures))
     return {
         "likelyLabelErrors": [
@@ -231,7 +231,7 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int
 ) -> list[SuspectExample]:
-    """Return all flagged pairs of image and label; the data report has only the first ones.
+    """Return all image-label pairs flagged as likely errors; the data report lists fewer.
 
     Images of a global dataset are left out, because users cannot correct them.
     """
@@ -243,12 +243,12 @@ def suspect_examples(
 
 
 def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int) -> Evaluation:
-    """Return the evaluation of a dataset's own images, from out-of-fold predictions.
+    """Return the evaluation of a dataset's images, from out-of-fold predictions.
 
     Args:
         training: images and labels.
         folds: out-of-fold predictions.
-        dataset_id: the dataset; images of a global dataset are left out.
+        dataset_id: id of the dataset; images of other (global) datasets are left out.
     """
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     examples = []

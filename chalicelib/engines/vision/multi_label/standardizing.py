@@ -33,7 +33,7 @@ def block_dims(block: int) -> int:
 def block_columns(features: Floats, block: int) -> Doubles:
     """Return the columns of a block of features: EMBEDDING, POOLED or BOTH.
 
-    The columns of an embedding are replaced by their square roots, scaled to length 1.
+    An embedding is replaced by the unit vector of its square roots (see `unit_roots`).
     """
     if block == POOLED:
         return features[:, EMBEDDING_DIMS:].astype(np.float64)
@@ -60,7 +60,7 @@ class Standardizing:
 
     @property
     def unit(self) -> float:
-        """Step to which transformed values are rounded."""
+        """Transformed values are rounded to multiples of this number."""
         return UNIT
 
     def arrays(self) -> dict[str, Array]:

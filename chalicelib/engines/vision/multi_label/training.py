@@ -92,7 +92,7 @@ class SigmoidHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SigmoidLoss:
-        """Return the binary cross-entropy, in which positive examples of rare labels weigh more."""
+        """Return the binary cross-entropy with the weights of `positive_weights`."""
         return SigmoidLoss(self.positive_weights(places))
 
     def positive_weights(self, places: Ints) -> Doubles:
@@ -130,7 +130,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return one task for each penalty and fold. Their predictions decide the penalty."""
+        """Return one task for each penalty and fold, to choose the penalty by their predictions."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])
@@ -189,7 +189,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and model card, once `step` has returned None."""
+        """Return artifact, metrics and model card. Call this after `step` has returned None."""
         calibration, folds = self._folds()
         artifact = self._artifact(calibration)
         facts = LinearCardFacts(

@@ -44,8 +44,8 @@ class Pairs(NamedTuple):
 class DuplicateFinder:
     """Compares blocks of images, one block per step. Its state can be saved and restored.
 
-    More than 6,000 images are searched in buckets by random hyperplanes, which finds most
-    near-duplicates, but not all.
+    For more than 6,000 images, only images in the same bucket are compared. Random hyperplanes form
+    the buckets. This finds most near-duplicates, but not all.
     """
 
     def __init__(self, rows: Rows, dims: int, digests: Sequence[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Converts embeddings to vectors of length 1."""
+"""Converts embeddings to unit vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SMALLEST = 1e-12
 
 
 def unit_roots(embeddings: Floats) -> Doubles:
-    """Return the square roots of embeddings, scaled to length 1: multiples of 2**-16, float64.
+    """Return unit vectors of the square roots of embeddings, rounded, float64, (rows, dims).
 
     Args:
         embeddings: shape (rows, dims); negative values count as 0.
@@ -27,7 +27,7 @@ def unit_roots(embeddings: Floats) -> Doubles:
 
 
 def unit_rows(rows: Doubles) -> Doubles:
-    """Scale rows to length 1, float64, shape (rows, dims); rows of zeros stay zero."""
+    """Scale rows to unit length, float64, shape (rows, dims); rows of zeros stay zero."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=1))
     unit: Doubles = rows / np.maximum(lengths, _SMALLEST)[:, None]
     return unit

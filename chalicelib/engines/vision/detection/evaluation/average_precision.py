@@ -65,7 +65,7 @@ class PrecisionRecall:
 
 
 def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedImage:
-    """Compare detections with true boxes; only the best detection of each true box is correct.
+    """Compare detections with true boxes; at most one detection per true box is correct.
 
     Args:
         found: detections in an image, the best first.

@@ -1,8 +1,8 @@
 """Converts scores to probabilities without changing their order.
 
-The score of a head estimates the overlap with an object, not the probability of being correct. So
-a logistic curve from the logit of the score to correctness is fitted, if there are enough held-out
-detections. Source: Platt 1999, Probabilistic Outputs for Support Vector Machines.
+The score of a head estimates the overlap with an object, not the probability of being correct. If
+there are enough held-out detections, a logistic curve is fitted that predicts correctness from the
+logit of the score. Source: Platt 1999, Probabilistic Outputs for Support Vector Machines.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
 
 
 def suggest_threshold(evaluated: Sequence[EvaluatedImage]) -> float | None:
-    """Return a suitable probability threshold for the user; None if no detection was correct.
+    """Return a probability threshold with nearly the best F1; None if no detection is correct.
 
     Args:
         evaluated: images that were not trained on, with probabilities as scores.

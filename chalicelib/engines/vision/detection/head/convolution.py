@@ -1,8 +1,8 @@
 """Computes 3 x 3 convolutions of one feature map as nine matrix products.
 
 A map is stored row by row in a buffer, with one empty position after each row and an empty margin
-at both ends. So the neighbour in a given direction has the same distance in the buffer from every
-cell, and nothing has to be copied.
+at both ends of the buffer. So the offset from a cell to a given neighbour is the same for all
+cells, and a shifted map is a view of the buffer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PaddedGrid:
 
     @property
     def positions(self) -> int:
-        """Number of positions of all rows, including the empty one after each row."""
+        """Number of positions of all rows, including the empty position after each row."""
         return self.cells * (self.cells + 1)
 
     @property

@@ -23,7 +23,7 @@ _TINY = 1e-6
 
 @dataclass(frozen=True)
 class CropHead:
-    """Linear discriminants of the labels; a label without crops is never the best."""
+    """A linear classifier of crops; it never predicts labels without training crops."""
 
     weights: Singles
     """Weights, float32, shape (1280, labels)."""
@@ -114,8 +114,8 @@ def spread_out(totals: Sequence[int], most: int) -> int:
 
     Args:
         totals: number of items of each label.
-        most: maximum number of items of all labels together; exceeded only if there are more
-            labels than this.
+        most: maximum number of items of all labels together. It is exceeded if there are more than
+            `most` labels, because the limit is at least 1.
     """
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:

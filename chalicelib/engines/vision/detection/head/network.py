@@ -88,7 +88,7 @@ class Weights:
 
 
 def weights_of(size: HeadSize, vector: Floats) -> Weights:
-    """Return the named parts of a flat parameter vector, float, shape (parameters,)."""
+    """Split a flat parameter vector, float, shape (parameters,), into named parts."""
     parts, first = {}, 0
     for name, shape in size.shapes().items():
         last = first + math.prod(shape)
@@ -191,7 +191,7 @@ class Workspace:
 class TrainingWorkspace(Workspace):
     """Runs a head forward and backward.
 
-    Its convolutions are faster than those of `Workspace`, and round the results differently.
+    It is faster than `Workspace`, but its results are rounded differently.
     """
 
     def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
@@ -233,7 +233,7 @@ class TrainingWorkspace(Workspace):
         self._layers[layer].forward(values, kernel, out)
 
     def _masked(self, activations: Floats) -> Floats:
-        """Return the gradient with respect to the input of a ReLU: zero where the output is 0."""
+        """Return the gradient before a ReLU: the gradient after it, or 0 where its output is 0."""
         inside = self._grid.inside(self._gradient)
         np.multiply(self._grid.inside(self._back), self._grid.inside(activations) > 0.0, out=inside)
         return inside

@@ -69,7 +69,7 @@ class TileConvolution:
             grid: positions of the map; its number of rows is a multiple of 4.
             inside: channels of the input.
             outside: channels of the result.
-            buffers: working space for `inside` or `outside` channels, whichever number is larger.
+            buffers: working space for the larger of the numbers `inside` and `outside`.
         """
         dtype = buffers.take(0, 1).dtype
         self._grid = grid
@@ -106,7 +106,7 @@ class TileConvolution:
         """Compute the gradients of the last call of `forward`.
 
         Args:
-            gradient: buffer of the gradient with respect to the result.
+            gradient: buffer with the gradient of the loss with respect to the result.
             by_kernel: receives the gradient with respect to the kernel, shape (9, channels in,
                 channels out).
             by_values: receives the gradient with respect to the map; margins and the gaps

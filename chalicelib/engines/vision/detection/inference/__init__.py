@@ -1,1 +1,1 @@
-"""Predicts with a detection model: decodes outputs, classifies crops again, loads artifacts."""
+"""Predicts with a detection model: loads it, decodes outputs, and classifies crops of boxes."""

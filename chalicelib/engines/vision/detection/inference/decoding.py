@@ -43,7 +43,7 @@ def iou(left: Doubles, right: Doubles) -> Doubles:
 def non_maximum_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, count: int
 ) -> Ints:
-    """Drop boxes that overlap a better box too much; return the indexes of the others, best first.
+    """Return the indexes of boxes that do not overlap a better box too much, best first.
 
     Args:
         boxes: shape (n, 4).
@@ -63,10 +63,10 @@ def non_maximum_suppression(
 def decayed_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, decay: float, count: int
 ) -> tuple[Ints, Doubles]:
-    """Remove boxes that overlap a better box too much, and lower the scores of other boxes.
+    """Remove boxes that overlap a better box too much; lower the scores of the remaining boxes.
 
-    The larger its overlap with better boxes, the more the score of a box is lowered. Source: Bodla
-    et al. 2017, Soft-NMS, the Gaussian form.
+    The score of a box is lowered more if its overlap with better boxes is larger. Source: Bodla et
+    al. 2017, Soft-NMS, the Gaussian form.
 
     Args:
         boxes: shape (n, 4).

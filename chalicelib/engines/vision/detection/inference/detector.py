@@ -57,7 +57,7 @@ class TrainedDetector:
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         if self._rules.is_tiled:
             return TILED_SIDE
         return SIDE if self._model.crop_head is None else LEAST_SIDE
@@ -71,7 +71,7 @@ class TrainedDetector:
         """Return objects with a probability of at least 5 %, most probable first.
 
         Args:
-            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
+            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
 
         Returns:
             The objects, with boxes in whole pixels of the image as displayed.
@@ -138,7 +138,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
     """Read a model; its backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a detection model, have another version,
+        ArtifactError: the bytes are damaged, are not a detection model, have an unknown version,
             or contain arrays that do not fit together.
     """
     return TrainedDetector(load_model(content), backbones)

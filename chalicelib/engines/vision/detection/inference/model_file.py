@@ -56,7 +56,7 @@ class DetectionModel:
 
     @property
     def rules(self) -> Rules:
-        """Return the settings of the model's algorithm, with the decay used in its training."""
+        """Return the settings of the model's algorithm, with the model's value of `Rules.decay`."""
         return replace(rules_of(self.algorithm), decay=self.decay)
 
 
@@ -90,7 +90,7 @@ def load_model(content: bytes) -> DetectionModel:
     """Read the bytes that `dump_model` returned.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a detection model, have another version,
+        ArtifactError: the bytes are damaged, are not a detection model, have an unknown version,
             or contain arrays that do not fit together.
     """
     return read(content, KIND, VERSION, lambda found: _model_of(found.header, found.arrays), 1)

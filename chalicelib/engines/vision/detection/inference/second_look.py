@@ -34,7 +34,7 @@ _MOST_BOXES = 300
 
 
 def distinct(candidates: Candidates) -> Candidates:
-    """Remove boxes that overlap a better box of any label; return the others, the best first."""
+    """Return the boxes that do not overlap a better box of any label too much, best first."""
     best = candidates.scores.max(axis=1, initial=0.0)
     # Across labels, because a crop is described once, whatever its label.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
@@ -42,7 +42,7 @@ def distinct(candidates: Candidates) -> Candidates:
 
 
 def boxes_to_classify(candidates: Candidates) -> Doubles:
-    """Return the boxes to classify again, float64, shape (boxes, 4).
+    """Return the best boxes, whose crops are to be classified, float64, shape (boxes, 4).
 
     Args:
         candidates: result of `distinct`.
@@ -53,7 +53,7 @@ def boxes_to_classify(candidates: Candidates) -> Doubles:
 
 @dataclass(frozen=True)
 class SecondLook:
-    """Classifies the boxes of candidates again, by the features of their crops."""
+    """Changes the label scores of candidate boxes by classifying crops of the boxes."""
 
     head: CropHead
 
@@ -62,7 +62,7 @@ class SecondLook:
 
         Args:
             candidates: result of `distinct`.
-            rows: features of the crops of the first boxes, float32, shape (crops, 1280).
+            rows: features of crops of the first `crops` boxes, float32, shape (crops, 1280).
         """
         if not len(rows):
             return candidates
@@ -102,7 +102,7 @@ def answer(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> DetectedObjects:
-    """Return the objects of an image; classify their crops again if a head is given."""
+    """Return the objects of an image; if a head is given, use it to classify crops of boxes."""
     if head is not None:
         candidates = second_look(candidates, head, backbones, open_picture)
     return select_objects(candidates, rules)

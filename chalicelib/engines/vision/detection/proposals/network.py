@@ -53,7 +53,7 @@ def propose(backbones: BackbonePool, image: Picture) -> Proposals:
 
     Args:
         backbones: the frozen networks.
-        image: decoded image; if reduced, its shorter side has at least `SIDE` pixels.
+        image: decoded image, whose shorter side may be reduced to `SIDE` pixels.
     """
     view = ImageView()
     outputs = backbones.get(NANODET).run(render(image.pixels, view)[None], _OUTPUTS)
@@ -73,8 +73,8 @@ def propose(backbones: BackbonePool, image: Picture) -> Proposals:
 def _boxes(logits: Singles, cells: int) -> Doubles:
     """Convert the detector's outputs to boxes in pixels of the view.
 
-    For each side of a box, the outputs are logits of the binned distance of this side from the
-    cell.
+    The distance from a cell to a side of its box is divided into bins. The outputs are a logit for
+    each cell, side and bin.
     """
     shares = np.exp(logits.reshape(len(logits), 4, _BINS).astype(np.float64))
     distances = shares @ np.arange(_BINS) / shares.sum(axis=2)

@@ -37,9 +37,9 @@ def suspicions_of(
         labels: label names.
 
     Returns:
-        One record for each detection that contradicts the label of an annotated box, unless another
-        detection confirms this label. Also one record for each detection without an annotated box;
-        in such a record, `id` and `label` are None.
+        One record for each detection that contradicts the label of an annotated box, if no other
+        detection confirms the label. Also one record for each detection that does not overlap an
+        annotated box much. The `id` and `label` of such a record are None.
     """
     boxes, known = truth_of(image)
     shared = iou(found.boxes, boxes)
@@ -140,7 +140,7 @@ def suspect_examples(
     names: LabelNames,
     suspicions: Sequence[dict[str, Any]],
 ) -> list[SuspectExample]:
-    """Return all boxes whose label is flagged; the data report has only the first ones.
+    """Return all boxes whose label is flagged as a likely error; the data report lists fewer.
 
     Args:
         pictures: images whose boxes users can correct.

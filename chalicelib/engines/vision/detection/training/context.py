@@ -99,7 +99,7 @@ class DetectionContext:
 
     @property
     def has_proposal_record(self) -> bool:
-        """Whether the first record of the learning curve measures the proposals."""
+        """Whether the learning curve begins with a record of the proposals' metrics."""
         # Epochs that the caller asked for are all of the dense head.
         is_free = self.options.epochs > 1 and not self.options.has_named_epochs
         return is_free and not self.rules.is_tiled

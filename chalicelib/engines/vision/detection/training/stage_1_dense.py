@@ -39,8 +39,8 @@ class DenseStage:
             context: context of the training.
             places: indexes of the images to train on.
             epochs: number of epochs.
-            is_wanted: returns whether this head is needed, by the results so far. It is called
-                before each step, so its result may change until the stage begins.
+            is_wanted: returns whether this head is needed according to the results so far. It is
+                called before each step, because earlier stages can change the result.
             first_record: number of the first learning curve record; None for no records.
         """
         self._context = context

@@ -32,7 +32,7 @@ class CropStage:
         Args:
             context: context of the training.
             is_wanted: returns whether the second look, which classifies crops, will be tried. It is
-                called before each step, so its result may change until the stage begins.
+                called before each step, because earlier stages can change the result.
         """
         self._is_wanted = is_wanted
         self._context = context

@@ -62,7 +62,7 @@ class TrialStage:
 
         Args:
             context: context of the training.
-            fold: images to train on and to detect in.
+            fold: images to train on, and images in which to detect objects.
             heads: the heads of the fold, trained before this stage begins.
             find_way: returns the detection method; called at the first `advance`.
             cost: approximate time per image, in seconds on one core.

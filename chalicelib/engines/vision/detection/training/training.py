@@ -89,7 +89,7 @@ class DetectionTraining:
         return dump({"kind": _KIND, "version": _VERSION}, arrays)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
-        """Return artifact, metrics and model card, once `step` has returned None."""
+        """Return artifact, metrics and model card. Call this after `step` has returned None."""
         outcome = StageResults(
             self._context, self._dense.run, self._review, self._trials, self.epochs_done
         )

@@ -61,7 +61,7 @@ def found_objects(
         places: indexes of the images.
         way_of: returns the method for an image, given its index.
         propose: returns the proposed boxes of images, in the order of the given indexes. It is
-            given only the images whose method has a proposal head.
+            called with the images for which `way_of` returns a method with a proposal head.
     """
 
     def mirrored(place: int) -> Maps | None:

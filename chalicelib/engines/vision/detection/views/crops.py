@@ -26,11 +26,11 @@ CROP_VALUES = 1280
 
 
 def describe_crops(backbones: BackbonePool, image: Picture, boxes: Doubles) -> Singles:
-    """Return a feature vector of length 1 for each box of an image, float32, (boxes, 1280).
+    """Return a unit feature vector for each box of an image, float32, shape (boxes, 1280).
 
     Args:
         backbones: the installed networks.
-        image: decoded image; if reduced, its shorter side has at least `LEAST_SIDE` pixels.
+        image: decoded image, whose shorter side may be reduced to `LEAST_SIDE` pixels.
         boxes: left, top, right, bottom in pixels of the image as displayed, shape (boxes, 4).
     """
     rows = np.empty((len(boxes), CROP_VALUES), np.float32)

@@ -62,7 +62,7 @@ class DetectionExtractor:
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         return SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
@@ -77,7 +77,7 @@ class DetectionExtractor:
         """Return the features of one view, float16, shape (ROW_VALUES,).
 
         Args:
-            image: decoded image; if reduced, its shorter side has at least `least_side` pixels.
+            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
             digest: digest of the image file, 16 bytes.
             view: number of the view, from 0.
         """
@@ -92,7 +92,7 @@ class RetailExtractor(DetectionExtractor):
 
     @property
     def least_side(self) -> int:
-        """Minimum length of a decoded image's shorter side, in pixels."""
+        """Length to which decoding may reduce an image's shorter side, in pixels."""
         return TILED_SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:

@@ -76,11 +76,11 @@ class ImageView:
 
 
 def augmented_view(digest: bytes, number: int) -> ImageView:
-    """Return a view for training: 0 is the image, 1 its mirror image, others are random parts.
+    """Return a view for training: the image, its mirror image, or a random view.
 
     Args:
         digest: digest of the image file, 16 bytes.
-        number: number of the view, from 0.
+        number: 0: the image; 1: its mirror image; above 1: an enlarged part, or a reduced image.
     """
     if number < 2:
         return ImageView(is_mirrored=number == 1)
@@ -102,9 +102,9 @@ def augmented_view(digest: bytes, number: int) -> ImageView:
 
 
 def tiled_views(width: int, height: int) -> list[ImageView]:
-    """Return the whole image, then up to 16 overlapping tiles.
+    """Return a view of the whole image, then up to 16 views of overlapping tiles.
 
-    Tiles are cut from a copy of the image, scaled to 1,250 pixels.
+    Tiles are squares of the image after its longer side is scaled to 1,250 pixels.
     """
     scale = TILED_SIDE / max(width, height)
     columns = _tile_spans(width * scale)
