@@ -59,7 +59,7 @@ class InvalidParameter(BadRequest):
 
 
 class InvalidUpload(BadRequest):
-    """The uploaded file cannot become a dataset. Its `statusMsg` is `FAILED: ` and this text."""
+    """The uploaded file cannot become a dataset. The dataset's `statusMsg` shows the text."""
 
     code = "invalid_upload"
     preview: Any = None  # rows, sheets and columns, as far as they were read
@@ -228,7 +228,7 @@ class BatchNotFound(ObjectNotFound, what="batch"):
 
 
 class TokenNotFound(NotFound):
-    """The caller has no such refresh token."""
+    """The refresh token is not valid, or it belongs to another account."""
 
     code = "token_not_found"
     text = "Unable to find this refresh token."

@@ -45,12 +45,12 @@ class BoxRow:
     """Format string, such as `ROW`, for messages that say where in its file the box is."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
-        """Return the receipt's entry that says why this box is rejected."""
+        """Return an entry for the receipt of the upload that says why this box is rejected."""
         return rejected(self.place, (self.row, self.column), picture, reason)
 
 
 def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> RejectedItem:
-    """Return the entry of the receipt for a rejected box.
+    """Return an entry for the receipt of the upload that says why a box is rejected.
 
     Args:
         place: Format string of the text that says where the box is, with the fields `number`,
@@ -134,11 +134,11 @@ class Annotations:
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or file with boxes; if it has no name, `box` and its index.
+        """Return the name of a column or file with boxes, such as `box0` for one without name.
 
         Args:
-            part: Index, from 0, of the annotation file, or of the column among the columns with
-                boxes.
+            part: Index from 0 of the annotation file. In annotations.csv, index of the column; only
+                columns with boxes are counted.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
@@ -153,7 +153,7 @@ class Annotations:
         Args:
             picture: Index of the image in the archive.
             place: Number of the row from 1, and index of the column or file as in `part_name`.
-            label: Trimmed label in full length.
+            label: Label without spaces at its ends, not cut to the maximum length.
             box: Box with the numbers as written in the file.
         """
         self.book.add(label)
@@ -216,8 +216,8 @@ class Annotations:
 def check_limits(name: str, boxes: int, labels: int) -> None:
     """Raise InvalidUpload if an annotation file has too many boxes or labels.
 
-    A file may have as many boxes as a dataset may have examples, and ten times as many labels as a
-    dataset may have.
+    The limit of boxes is the maximum number of examples of a dataset. The limit of labels is ten
+    times the maximum number of labels of a dataset.
     """
     if boxes > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(

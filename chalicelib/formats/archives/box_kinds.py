@@ -54,14 +54,14 @@ _WORDS = {
 
 
 class FoundBoxes(NamedTuple):
-    """The boxes of an archive, with their format and with warnings about guesses."""
+    """The boxes of an archive, their format, and warnings for the receipt of the upload."""
 
     kind: str
     """One of BOX_KINDS."""
     annotations: Annotations
     """The boxes by image."""
     warnings: list[UploadWarning]
-    """Warnings about what had to be guessed."""
+    """Warnings about a guessed format, and about numbers that were not used."""
 
 
 def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:

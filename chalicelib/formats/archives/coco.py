@@ -1,7 +1,7 @@
 """Reads COCO annotations: JSON with images, annotations and categories. See beyond.md, section 1.
 
-Lists are split into their elements without parsing, and each element is parsed separately. So
-polygons and masks, which are most of such a file, take little time.
+Lists are split into elements without parsing them. Each element is parsed separately, and only the
+members that are needed. So polygons and masks, which fill most of a file, take little time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Document(msgspec.Struct):
 
 
 class _Image(msgspec.Struct):
-    """Those members of an element of `images` that this module uses."""
+    """An element of `images`, with only the members that this module uses."""
 
     id: Any = None
     file_name: Any = None
@@ -56,14 +56,14 @@ class _Image(msgspec.Struct):
 
 
 class _Category(msgspec.Struct):
-    """Those members of a category that this module uses."""
+    """A category, with only the members that this module uses."""
 
     id: Any = None
     name: Any = None
 
 
 class _Annotation(msgspec.Struct):
-    """Those members of an annotation that this module uses."""
+    """An annotation, with only the members that this module uses."""
 
     image_id: Any = None
     category_id: Any = None

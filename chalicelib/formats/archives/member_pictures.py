@@ -49,7 +49,7 @@ class MemberImages:
     Args:
         archive: The archive.
         max_bytes: Maximum size of an image file in bytes.
-        shrinks: Whether larger images are scaled down instead of rejected.
+        shrinks: Whether images above the limits are scaled down instead of rejected.
     """
 
     def __init__(self, archive: ZipArchive, max_bytes: int, *, shrinks: bool) -> None:

@@ -1,8 +1,8 @@
-"""Guesses the code page of those file names in a zip archive that are not UTF-8.
+"""Guesses the code page of file names in a zip archive that are not UTF-8.
 
-Old tools write names in the code page of their system, and do not store which one it is. One code
-page is guessed for all names of an archive. If none is clearly best, code page 437 is used, as the
-zip format defines.
+Old tools encode names in the code page of their system, and do not store the name of the code page.
+One code page is guessed for all names of an archive. If no code page is clearly the best, code page
+437 is used, as the zip format defines.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class NameGuess:
     """A name that each code page decodes differently; empty if nothing had to be guessed."""
 
     def describe(self) -> str:
-        """Return a phrase for messages that shows how each code page decodes the sample."""
+        """Return a phrase for messages that shows `sample` decoded by each possible code page."""
         first, *others = (
             f"{name} ('{self.sample.decode(name, 'replace')[:40]}')" for name in self.encodings
         )
@@ -46,7 +46,7 @@ NO_GUESS = NameGuess()
 
 
 def guess_name_encoding(names: Iterable[bytes]) -> NameGuess:
-    """Guess the code page of names that are not UTF-8; `cp437` if none is clear."""
+    """Guess the code page of names that are not UTF-8; `cp437` if no code page is clearly best."""
     # Nearly all files end in plain letters.
     judged = list(take_sample(_ENDING.sub(b"", name) for name in names))
     parts = [part for name in judged for part in re.split(rb"[/\\]", name) if not part.isascii()]

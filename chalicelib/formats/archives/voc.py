@@ -132,7 +132,7 @@ def _reject_namesake(files: BoxFiles, member: ZipMember, result: Annotations) ->
 def _read_objects(
     files: BoxFiles, result: Annotations, member: ZipMember, root: Element, picture: int | str
 ) -> None:
-    """Add the boxes of one document. If its image is missing, `picture` is the reason."""
+    """Add the boxes of one document; `picture` is the image's index, or why it is missing."""
     part = result.parts
     result.name_parts([shown_name(member)])
     if isinstance(picture, int):

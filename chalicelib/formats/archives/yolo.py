@@ -235,9 +235,9 @@ def _read_lines(
 def _has_confidence(words: list[str]) -> bool:
     """Return whether a line has a box, a confidence and possibly a track number.
 
-    Other lines may be polygons, whose points are pairs of numbers. Six numbers are a polygon of
-    three points. But if the last of them is a whole number, the numbers are a box, its confidence
-    and a track number.
+    `words` are the numbers after the class. Five numbers are a box and a confidence. Six numbers
+    are a box, a confidence and a track number if the sixth is a whole number. Otherwise, they are
+    a polygon with three points.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True

@@ -256,7 +256,7 @@ class VocPictures(BoxArchive):
         self._names = FreeNames(by_stem=True)
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add an image with its boxes, in pixels from the top left corner, which is 0, 0."""
+        """Add an image with its boxes. Pixels are counted from 0 at the top left corner."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"JPEGImages/{name}", picture.content)
         width, height = _size(picture)

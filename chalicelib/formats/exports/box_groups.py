@@ -1,4 +1,4 @@
-"""Groups boxes by image in a temporary file, because datasets store them by label."""
+"""Groups boxes by image in a temporary file, because datasets store boxes by label."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ MOST_LABELS = 20
 
 
 def golden_texts(labels: Sequence[str]) -> list[str]:
-    """Return sample texts: fixed ones, and label names, so that many labels are predicted."""
+    """Return fixed sample texts and label names, for which many labels should be predicted."""
     return [*_TEXTS, *labels[:MOST_LABELS]]
 
 

@@ -71,7 +71,7 @@ class LabelTables:
         Args:
             picture: Index of the image in the archive.
             labels: Labels of the row.
-            known: Positions of labels in `names` by label; new labels are added.
+            known: Maps each label to its index in `names`. This method adds new labels to both.
         """
         held = self.labels.setdefault(picture, [])
         for label in labels:

@@ -1,6 +1,6 @@
-"""Finds folders that are splits of a dataset, such as `train`, instead of labels.
+"""Finds folders whose names are splits of a dataset, such as `train`, and not labels.
 
-Folder names are labels by section 5 of the contract. For the exceptions, see beyond.md, section 1.
+By section 5 of the contract, folder names are labels. For the exceptions, see beyond.md, section 1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def split_of(folder: str) -> str:
 
 
 class SplitFolders:
-    """Those folders of an archive that are splits, above or inside the class folders."""
+    """The folders of an archive that are splits, above or inside the class folders."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         """Find the folders that are splits.
