@@ -48,11 +48,11 @@ def scan_upload(
     Args:
         file: Seekable; read from its start.
         kind: The dataset to which the file would be added.
-        begin: Called before the first example is read, with the object that receives the counts. So
-            the caller has the counts even if the scan fails. May be called again for a text file.
+        begin: Called before the first example is read, with the object that will contain the
+            counts, so that the caller has them even if the scan fails. A scan of texts that
+            starts again calls it again.
         check: Called often; may raise an error to stop.
-        shows_rows: Whether to add the first rows to the result, or to the error if the file is
-            refused.
+        shows_rows: Whether to add the first rows to the result, or to the error.
 
     Raises:
         InvalidUpload: the upload would fail with this error.

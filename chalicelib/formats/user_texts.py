@@ -22,12 +22,12 @@ _HEAD_LINES = 100
 def read_user_texts(
     file: BinaryIO, options: ReadingOptions, labels: Sequence[str], check: Callable[[], None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each text of a file, with the content of the label column in its row.
+    """Yield each text of a file, and the cell of the label column in the same row.
 
     Args:
         file: an open file.
         options: the reading options of the call.
-        labels: labels of the model, by which the columns are recognised.
+        labels: labels of the model, which show which column is the label column.
         check: called while the file is read; may raise an error to stop.
 
     Raises:
@@ -53,7 +53,7 @@ def read_user_texts(
 def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> ReadingOptions:
     """Return the reading options of a file, with the recognised columns filled in.
 
-    In a file of two columns without names, the label column is the one with the model's labels.
+    Of two columns without names, the label column is the one with more labels of the model.
     """
     if options.header is not None or options.text_column:
         return options

@@ -34,9 +34,9 @@ class OutOfTime(Exception):
 
 
 class ProcessorTime:
-    """A deadline in processor time of another process, so a busy machine does not shorten it.
+    """A deadline that counts the processor time used by a child process, not the elapsed time.
 
-    The elapsed time may be at most MAX_SLOWDOWN times the allowed processor time.
+    The wait also ends after MAX_SLOWDOWN times the allowed processor time has elapsed.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:

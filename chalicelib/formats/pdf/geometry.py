@@ -32,7 +32,7 @@ class Raster(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """Return the factor from raster pixels to the pixels that the API returns (200 dpi)."""
+        """Return the factor that converts raster pixels to pixels of the API (200 dpi)."""
         return PIXELS_PER_POINT / self.per_point
 
 

@@ -136,7 +136,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, thing: Any, sides: Sides) -> None:
-        """Add a filled area: as a line if it is thin, else as four edges if it is visible."""
+        """Add a thin filled area as one line; add the edges of a larger area if it is visible."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
@@ -197,11 +197,11 @@ class Covers:
 
     @property
     def is_full(self) -> bool:
-        """Return whether the page may have more opaque objects than are stored."""
+        """Return whether the maximum number of areas is stored, so that some may be missing."""
         return len(self._covers) >= _MAX_COVERS
 
     def above(self, text: int) -> list[Sides]:
-        """Return the opaque areas drawn after the text object with the memory address `text`."""
+        """Return the opaque areas drawn after a text object, given its memory address."""
         order = self._texts.get(text, self._order)
         return [sides for place, sides in self._covers if place > order]
 
@@ -217,7 +217,7 @@ class Covers:
         return bool(fill.value and known) and channels[3].value == _OPAQUE
 
     def _outline(self, kind: int, thing: Any, matrix: Matrix) -> Sides | None:
-        """Return the rectangle that an image or path covers; None for another shape."""
+        """Return the rectangle that an image or a rectangular path covers, or None."""
         a, b, c, d, e, f = matrix
         if kind == IMAGE:
             corners = [(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)]

@@ -119,9 +119,9 @@ class _Direction(NamedTuple):
 
 
 def text_lines(glyphs: list[Glyph]) -> list[Line]:
-    """Return the lines of a page by reading direction, most common direction first.
+    """Return the lines of a page, grouped by reading direction.
 
-    The lines of each direction are sorted from top to bottom.
+    The most common direction is first. In each group, lines are sorted from top to bottom.
     """
     sizes = _true_sizes(glyphs)
     texts = [glyph.text for glyph in glyphs]
@@ -170,9 +170,9 @@ def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction
 
 
 def _with_ends(letters: list[_Letter]) -> list[_Letter]:
-    """Set the end of each character of slanted text to the start of the next character.
+    """Set start and end of slanted characters, because the upright boxes around them are too wide.
 
-    The upright box around a slanted character is wider than the character itself.
+    A character starts at its origin, and usually ends where the next character starts.
     """
     if not letters or letters[0].glyph.angle % 90 == 0:
         return letters
@@ -248,7 +248,7 @@ def _within_word(previous: _Letter, letter: _Letter) -> bool:
 
 
 def _follower(previous: _Letter, letter: _Letter) -> _Letter | None:
-    """Return which of two adjacent characters directly follows the other in the PDF, or None."""
+    """Return the character that the PDF lists directly after its neighbour; None if neither."""
     is_reversed = is_right_to_left(letter.glyph.text)
     # PDFium puts brackets and spaces between two directions in the wrong order.
     if is_right_to_left(previous.glyph.text) != is_reversed:

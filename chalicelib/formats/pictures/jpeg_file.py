@@ -72,8 +72,8 @@ def read_jpeg(data: bytes, max_pixels: int = MAX_PIXELS) -> JpegFile:
     """Read the segments of a JPEG up to the end of its first image.
 
     Raises:
-        BadRequest: the file is truncated, malformed, of an unusual JPEG process, or exceeds a
-            limit.
+        BadRequest: the file is truncated or malformed, exceeds a limit, or is neither a baseline
+            nor a progressive JPEG.
     """
     walk = _Walk(max_pixels)
     view = memoryview(data)
@@ -100,7 +100,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record a segment, or a scan with its coded data; return where the next segment begins."""
+    """Record a segment, and the coded data after a scan header; return where they end."""
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -162,7 +162,7 @@ def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
 
 
 def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]]) -> int:
-    """Return the size of all coefficients in bytes: two bytes each, in blocks of 8 x 8."""
+    """Return the memory for all DCT coefficients: 128 bytes for each block of 8 x 8."""
     widest = max(horizontal for horizontal, _ in factors)
     tallest = max(vertical for _, vertical in factors)
     across = -(-width // (8 * widest))

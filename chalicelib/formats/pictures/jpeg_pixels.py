@@ -40,8 +40,8 @@ def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
 
     Args:
         jpeg: The image.
-        least_side: Minimum length of the shorter side in pixels. None for full size, unless the
-            image would exceed `MAX_DECODE_BYTES`; then it is scaled down.
+        least_side: Minimum length of the shorter side in pixels; None for full size. In any case,
+            an image that would exceed `MAX_DECODE_BYTES` is scaled down.
 
     Raises:
         BadRequest: the coefficients of the image need too much memory.

@@ -20,7 +20,7 @@ _FORMATS = {1: "B", 3: "H", 4: "I"}
 def read_orientation(exif: bytes) -> int:
     """Return the orientation, 1 to 8, in an EXIF block that begins with its TIFF header.
 
-    A malformed block counts as upright, as in image viewers.
+    For a malformed block, return 1 (upright), as image viewers do.
     """
     order = {b"II": "<", b"MM": ">"}.get(exif[:2])
     if order is None:

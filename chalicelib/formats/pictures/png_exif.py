@@ -1,8 +1,8 @@
 """Moves the EXIF orientation of a PNG from a text chunk to the standard chunk `eXIf`.
 
 Before 2017, PNG had no chunk for EXIF, and editors such as ImageMagick wrote EXIF as hexadecimal
-text. Viewers rotate such images, so the service rotates new files. For stored examples, only the
-standard chunk is used: if they have only a text chunk, their boxes were drawn without rotation.
+text. Viewers rotate such images, so the service converts new files when they are sent. Stored
+examples are not converted, because their boxes were drawn on images that were not rotated.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _EXIF = b"MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0%c\0\0\0\0\0\0"
 def standardize_orientation(data: bytes) -> bytes:
     """Move the EXIF orientation of a PNG file from a text chunk to the chunk `eXIf`.
 
-    Other image files, and PNG files that have `eXIf`, are returned unchanged. The decoder reports
-    malformed chunks.
+    Other files, and PNG files that already have `eXIf`, are returned unchanged. Malformed chunks
+    cause no error here; the decoder reports them.
     """
     if _MARK not in data or sniff(data) != "png":
         return data

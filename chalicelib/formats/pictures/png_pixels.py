@@ -74,8 +74,8 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
     Args:
         png: The image.
-        least_side: Minimum length of the shorter side in pixels, so that the image may be reduced;
-            None for all pixels.
+        least_side: Minimum length of the shorter side in pixels. A larger image may be scaled
+            down. None for full size.
 
     Raises:
         BadRequest: the image is damaged or incomplete.
@@ -238,7 +238,7 @@ def unfilter(
         filtered: Rows of one filter byte and `row_bytes` bytes each.
         previous: The unfiltered row before these; None at the top of an image or pass.
         row_bytes: Bytes of a row without the filter byte.
-        pixel_bytes: Distance in bytes between the same value of two adjacent pixels, at least 1.
+        pixel_bytes: Bytes of a pixel; 1 if a pixel has less than a byte.
 
     Returns:
         The bytes of the rows, shape (rows, row_bytes).

@@ -63,9 +63,9 @@ def read_picture(
         data: The file.
         max_bytes: Maximum size of the file in bytes.
         least_side: Minimum length of the shorter side in pixels. To save time and memory, a larger
-            image may be reduced, but not below this length. None for all pixels; even then a JPEG
-            of more than about 41,000,000 pixels is decoded at half its width and height.
-        contrasts: Whether transparent parts are black if the image has light content.
+            image may be scaled down. None for full size, except that a JPEG of more than about
+            41,000,000 pixels is decoded at half its width and height.
+        contrasts: Whether to put transparent parts on black if the visible content is light.
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.

@@ -31,7 +31,7 @@ class PictureFacts:
 
 
 def require_kind(data: bytes, max_bytes: int) -> str:
-    """Return "png" or "jpeg" for the bytes of an image within the size limit.
+    """Check the size of an image file, and return its type: "png" or "jpeg".
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.

@@ -29,8 +29,8 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
         max_bytes: maximum size of the result in bytes.
 
     Returns:
-        If the file is within the limits: the file itself, and None. Otherwise: a JPEG of the image
-            as displayed, with transparent parts on white; and type and size of the original.
+        The file itself and None if it is within the limits. Otherwise a JPEG of the image as
+            displayed, with transparent parts on white, and the facts of the original file.
 
     Raises:
         UnsupportedType: the content is not PNG or JPEG.

@@ -20,7 +20,7 @@ _ENOUGH = 0.75
 
 
 def read_for_thumbnail(content: bytes) -> Picture:
-    """Decode a stored image, scaled down as far as a thumbnail allows.
+    """Decode a stored image at a size that suffices for a thumbnail.
 
     Raises:
         BadRequest: the image is damaged.

@@ -1,1 +1,1 @@
-"""Form templates: those of callers, and those that ship with the service."""
+"""Form templates: templates that callers send, and templates that ship with the service."""

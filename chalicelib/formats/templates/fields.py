@@ -38,8 +38,8 @@ def show(value: object) -> str:
     """Format a value of the template for error texts.
 
     Returns:
-        A text in quotes, cut after 60 characters; a number or constant as JSON; for an array or
-            object only its kind. The result can always be encoded as UTF-8.
+        A text in quotes, cut after 60 characters. A number, boolean or null as in JSON. For an
+            array or object only its type. The result can always be encoded as UTF-8.
     """
     if isinstance(value, str):
         cut = value if len(value) <= _SHOWN_CHARACTERS else value[:_SHOWN_CHARACTERS] + "…"
@@ -205,7 +205,7 @@ class TemplateFields:
         Args:
             place: Path of the element, such as `keys[3]`.
             item: The element.
-            wrappers: Names of the member that may contain the object, normalised by `_plain`.
+            wrappers: Possible names of a member that wraps the element, normalised by `_plain`.
             names: As in the constructor.
 
         Raises:
@@ -253,7 +253,7 @@ class TemplateFields:
         """Return the distinct texts of an array; a single text counts as an array of one.
 
         Raises:
-            InvalidParameter: an element is not a text, is empty or too long, or there are too many.
+            InvalidParameter: the array is too long, or an element is empty, too long or not a text.
         """
         value = self._values.get(name)
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Form templates: those that callers send, and those that ship with the service.
+"""Form templates: templates that callers send, and templates that ship with the service.
 
 Member names can be camelCase or snake_case; contract section 6 lists the other names. See the
 specification, section Form template.

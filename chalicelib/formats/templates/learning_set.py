@@ -55,7 +55,7 @@ class LearningSet:
 
 
 def read_learning_set(file: BinaryIO) -> LearningSet:
-    """Read the values in an archive, and find their documents without unpacking them.
+    """Read the values.json of an archive, and find each document that it names.
 
     Args:
         file: seekable; must stay open while documents are read.

@@ -61,8 +61,8 @@ def find_batch_columns(
         file: the table; read from its start.
         layout: kind and encoding of the file.
         options: how the caller wants the file to be read.
-        guesses_header: Whether to detect a header if `text_column` is a position and `header` is
-            not set. If False, such a file is read without header.
+        guesses_header: What to do if `text_column` is a position and `header` is not set: True to
+            detect a header, False to read the file without header.
 
     Raises:
         InvalidUpload: a requested column does not exist, or several are equally likely.
@@ -97,7 +97,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of a column name; ignore case if no name is equal. None if missing."""
+    """Return the position of a name, ignoring case only if no name is identical; or None."""
     if wanted in cells:
         return list(cells).index(wanted)
     folded = [cell.casefold() for cell in cells]
@@ -193,7 +193,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise an error if most rows have one cell: the delimiter then seems to occur inside texts."""
+    """Raise an error if few rows have two or more cells: texts then contain the delimiter."""
     widths = [(number, len(cells)) for number, cells in table.rows()]
     wide = [(number, width) for number, width in widths if width > 1]
     if wide and len(wide) * 2 < len(widths):

@@ -67,7 +67,7 @@ def read_lines(
     *,
     keeps_cells: bool = False,
 ) -> Iterator[BatchLine]:
-    """Yield the lines of a file; for a row that cannot be used, a line with the error.
+    """Yield the lines of a file. If a row cannot be used, its line contains the error.
 
     Args:
         file: seekable, read from its start.
@@ -199,7 +199,7 @@ def check_sent(content: bytes, encoding: str) -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the batch line for a text in a request; if the text is invalid, an error line.
+    """Return the batch line for a text in a request. If the text is invalid, it has an error.
 
     The error is the one that a prediction call would raise for the text.
     """

@@ -1,8 +1,8 @@
 """Guesses the code page of a text by how likely the characters are in each code page.
 
-The score of a code page is the mean weight of the characters that are not ASCII. Letters that are
-frequent in a language of the code page weigh 1, other letters less. Signs and capital letters
-inside words, and letters of two alphabets side by side, lower the score.
+Each character that is not ASCII has a weight. The score of a code page is the mean weight. A letter
+that is frequent in a language of the code page has weight 1, other letters have less. Signs and
+capital letters inside words, and words that mix two alphabets, lower the score.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ WIDE = tuple(_FREQUENT)
 
 
 def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return the code pages that fit clearly better than the default, then the default itself.
+    """Return the code pages that fit the texts clearly better than the default, and the default.
 
-    The code page that fits best is first.
+    The code page that fits best is first, and the default is last.
 
     Args:
-        texts: Lines or names of one file that are not ASCII.
+        texts: Lines or file names from one file, without those that are ASCII.
         candidates: Names of code pages; the first is the default.
     """
     sample = b"\n".join(take_sample(texts))
@@ -94,10 +94,10 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
 
 
 def rank_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return likely code pages, best first, that decode texts differently than the default does.
+    """Return likely code pages that decode the texts differently than the default, best first.
 
-    The default is the first candidate. Of several other candidates that decode the texts in the
-    same way, only the first is returned.
+    The default is the first candidate. If several candidates decode the texts in the same way, only
+    the first of them is returned.
     """
     sample = b"\n".join(take_sample(texts))
     readings = {sample.decode(name, "replace"): name for name in reversed(candidates)}

@@ -101,10 +101,10 @@ class _Lines:
 def read_records(
     stream: TextIO, separator: str, max_characters: int = MAX_RECORD_CHARACTERS
 ) -> Iterator[Record]:
-    """Yield the records of a file, including blank ones; only one is in memory at a time.
+    """Yield the records of a file, including blank records; only one is in memory at a time.
 
-    If quotes in a record are broken, the record has a fault and ends with its first line. So a
-    quote that is not closed does not swallow further rows.
+    A record with broken quotes has a fault, and ends with its first line. So a quote that is not
+    closed affects only one row.
 
     Args:
         stream: As returned by encoding.open_text.
@@ -178,7 +178,7 @@ def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
 
 
 def _unescaped(lines: _Lines, separator: str) -> Iterator[str]:
-    """Yield the lines of a record, with quotes doubled instead of escaped by backslashes.
+    """Yield the lines of a record, and replace quotes escaped by backslashes with doubled quotes.
 
     The iteration ends after the first line with a separator, because the next lines may be separate
     rows. So a record that continues after this line stays broken.
@@ -204,13 +204,13 @@ def drop_empty_end(cells: list[str]) -> list[str]:
 
 
 def named_delimiter(stream: TextIO) -> str:
-    """Return the delimiter in a first line such as "sep=;"; "" for another line."""
+    """Return the delimiter that a first line like "sep=;" names; "" for any other first line."""
     found = _NAMED_DELIMITER.fullmatch(stream.readline(20))
     return found[2] if found else ""
 
 
 class SeparatorScore(NamedTuple):
-    """How well a separator fits the first records of a file. The largest score is the best."""
+    """How well a separator fits the first records of a file. The first unequal field decides."""
 
     header: bool
     """Whether the first row is a header."""
@@ -228,9 +228,6 @@ def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
     Args:
         stream: positioned at the start of the file.
         separator: "," or tab.
-
-    Returns:
-        The score. Its most important count comes first.
     """
     other = "\t" if separator == "," else ","
     header = False

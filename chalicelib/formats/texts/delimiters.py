@@ -96,11 +96,11 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 
 
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
-    """Find the only delimiter that splits all rows into the same number of cells, at least three.
+    """Find the only delimiter that gives nearly all rows the same number of cells, at least three.
 
-    Return None if `old` (comma or tab) fits, too. `old` does not fit in three cases: it splits rows
-    into different numbers of cells; it splits numbers such as 4,50; or it does not split the row of
-    column names, although the found delimiter splits this row.
+    Return None unless `old` (comma or tab) is wrong. It is wrong if it splits rows into different
+    numbers of cells, or splits numbers such as 4,50. It is also wrong if it does not split the row
+    of column names, but the found delimiter does.
     """
     wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:
@@ -123,9 +123,9 @@ def _split_wide(table: TextTable, old: Survey, wide: Survey) -> None:
 
 
 def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
-    """Choose between two delimiters that both split rows into texts and labels; add a warning.
+    """Choose between two delimiters that split rows into texts and labels; warn unless it is clear.
 
-    If the labels that a delimiter yields contain the other delimiter, it is probably wrong.
+    A delimiter is probably wrong if the labels that it yields contain the other delimiter.
     """
     holding = old.holding(new.delimiter)
     rejects_most = len(old.labels) < old.rows * _HALF

@@ -193,8 +193,8 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
     """Return the numbers, from 1, of the few lines of a UTF-8 file that are not valid UTF-8.
 
     Returns:
-        The numbers; [] if there are too many such lines, or if too few other lines show that the
-        file is UTF-8.
+        The numbers; [] if there are too many such lines, or too few other lines with characters
+        beyond ASCII to show that the file is UTF-8.
     """
     file.seek(0)
     stray: list[int] = []

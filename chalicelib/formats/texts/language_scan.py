@@ -53,7 +53,7 @@ _MOST_SHEETS = 5
 
 @dataclass(frozen=True)
 class ScanRules:
-    """The rules of the dataset to which a file is added, as far as they concern the file's rows."""
+    """The rules for the rows of a file, set by the dataset and the request."""
 
     language: str
     """Language of the dataset, for the word count."""
@@ -145,7 +145,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a scan that keeps what `result` knows about the file, with all counts at 0."""
+    """Return a new scan with all counts at 0, and what `result` knows about the file."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -158,10 +158,10 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 
 
 class _NeedsAllLabels(Exception):
-    """Tells the scan to count all labels of the file and to start again.
+    """Makes the scan count all labels of the file, and start again.
 
-    It is raised for a label that must be cut, because cut labels must stay distinct. It is also
-    raised for a new label that may mean a missing value, such as n/a.
+    It is raised for a label that must be cut, because two labels may be equal after the cut. It is
+    also raised for a new label that may mean a missing value, such as n/a.
     """
 
 
@@ -253,7 +253,7 @@ def _is_short(rows: BinaryIO) -> bool:
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Count labels, to find labels that become equal when cut, or may mean a missing value."""
+    """Read all labels; return `LabelMerges`, and counts of labels that may mean a missing value."""
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):
@@ -411,5 +411,4 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the new labels that may stand for a missing value, such as `none`."""
     return [label for label in result.new_labels if may_be_missing(label)]

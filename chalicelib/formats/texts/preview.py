@@ -31,7 +31,7 @@ def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str |
     Args:
         file: The file, whose first rows are read again.
         layout: How the rows are read.
-        reasons: By row number, why each of the first rows is rejected; None for accepted rows.
+        reasons: Why a row is rejected, by row number; None if the row is accepted.
     """
     if layout.is_json:
         return preview_json(file, layout, reasons)

@@ -59,7 +59,7 @@ class Survey:
 
     @property
     def ends_cells(self) -> bool:
-        """Return whether cells end with this delimiter, while another delimiter separates cells."""
+        """Return whether another delimiter, or nothing, follows this one in nearly all rows."""
         if self.width != 2:
             return False
         ends = sum(label.strip(" ")[:1] in ("", *DELIMITERS) for label in self.labels)
@@ -106,7 +106,7 @@ class TextTable:
                 yield record.number, cells
 
     def has_rows_below(self) -> bool:
-        """Return whether the file has more records than are used to decide the layout."""
+        """Return whether there are records after the MAX_ROWS records that decide the layout."""
         with open_text(self.file, self.layout.encoding) as stream:
             records = read_records(stream, self.layout.delimiter)
             return next(islice(records, MAX_ROWS, None), None) is not None
@@ -167,10 +167,8 @@ class TextTable:
     def find_names(self, names: list[str], options: ReadingOptions) -> list[str]:
         """Return the cells of the first row, to be used as column names.
 
-        If the row is data, cells that equal a requested column position become "". For example, a
-        request for column 1 means the first column, not a cell with the class number 1. The row is
-        data if some of its cells are not numbers, and one of its cells occurs again further down in
-        the same column.
+        If the row is data, cells that equal a requested column position become "". So a request for
+        column 1 means the first column, and not a column whose cell is the class number 1.
         """
         columns = (*split_columns(names, options.text_column), options.label_column)
         asked = {column for column in columns if column}
@@ -184,9 +182,10 @@ class TextTable:
     def _is_data(self, names: list[str], asked: set[str]) -> bool:
         """Return whether the first row is data rather than names.
 
-        A row of only numbers is taken for names, because columns are often named 0, 1, 2. If the
-        caller requests a column by its name, or by a number above the number of columns, any row is
-        taken for names.
+        It is data if one of its cells occurs again further down in the same column. There are three
+        exceptions. All of its cells are numbers, because columns are often named 0, 1, 2. One of
+        its cells is a known column name. The caller requests a column by name, or by a number above
+        the number of columns.
         """
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
         if not are_positions or all(map(str.isdecimal, names)):
@@ -199,7 +198,7 @@ class TextTable:
 
 
 def _count_around(sample: list[list[str]]) -> int:
-    """Return the number of single-cell rows at a table's start and end; 0 if there are many."""
+    """Return the number of rows with one cell at a table's start and end; 0 if too many."""
     ends = (takewhile(lambda cells: len(cells) < 2, rows) for rows in (sample, reversed(sample)))
     count = sum(len(list(found)) for found in ends)
     return count if count <= len(sample) * _MOST_AROUND else 0

@@ -192,7 +192,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
-    """Copy the needed parts of a workbook, and check the sheets; return how many have cells."""
+    """Copy the needed parts of a workbook, and check its sheets; return how many have cells."""
     left = MAX_UNPACKED_BYTES
     sizes: list[int] = []
     filled = 0
@@ -262,7 +262,7 @@ def _string_sizes(strings: bytes) -> list[int]:
 
 
 def _check_strings(sheet: bytes, sizes: list[int]) -> None:
-    """Raise an error if cells refer to long shared strings so often that memory is exceeded."""
+    """Raise an error if the shared strings of all cells together have too many bytes."""
     numbers = Counter(int(found[1]) for found in _VALUE.finditer(sheet))
     total = sum(sizes[number] * count for number, count in numbers.items() if number < len(sizes))
     if len(_SHARED_CELL.findall(sheet)) > numbers.total():

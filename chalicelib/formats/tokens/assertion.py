@@ -28,7 +28,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
 class InvalidAssertion(ValueError):
-    """A text does not have the form of an assertion. The signature is not checked."""
+    """A text is not an assertion in the expected form. Its signature was not checked."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ class InvalidKey(ValueError):
 def new_private_pem() -> str:
     """Create an RSA private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
 
-    The service that Presage replaces returned this format. Some clients remove its first and last
-    line.
+    Existing clients expect this format, because the service that Presage replaces returned it. For
+    example, some clients remove its first and last line.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa

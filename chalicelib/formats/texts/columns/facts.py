@@ -58,7 +58,7 @@ class ColumnFacts:
             self.own_words.difference_update(value.casefold().split())
 
     def _count(self, value: str, times: int = 1) -> None:
-        """Count a value `times` times. If it is a list of labels, count the labels, too."""
+        """Count a value `times` times. If it is a list of labels, also count each of its labels."""
         self.counts[hash(value)] += times
         if "|" in value or ";" in value:
             parts = split_labels(value)
@@ -77,7 +77,7 @@ class ColumnFacts:
 
     @property
     def are_names(self) -> bool:
-        """Return whether the values repeat as labels do; a list of labels counts as its labels."""
+        """Return whether the values, or the labels in lists of labels, repeat as labels do."""
         if self.all_repeat and self.distinct * 2 <= self.rows:
             return True
         names = self.counts - self.lists + self.parts
@@ -147,10 +147,10 @@ def has_unnamed_header(
 ) -> bool:
     """Return whether the first row seems to be a header, although its names are unknown.
 
-    The cells of a header occur in no other row. In addition, every label occurs more than once, or
-    nearly all texts are longer than their header. An example that is mistaken for a header is lost.
-    So two more conditions apply. Both names have a word that no other cell of their column has. The
-    name of the text column is much shorter than the average text.
+    The conditions are strict, because an example that is mistaken for a header is lost. Both names
+    occur in no other row, and have a word that no other cell of their column has. The name of the
+    text column is much shorter than the average text. In addition, every label occurs more than
+    once, or nearly all texts are longer than the name of their column.
     """
     return (
         texts.rows >= least_rows
@@ -169,8 +169,8 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
     """Return whether the first row seems to be a header, because a name has a known word.
 
     The cells of the first row must also occur in no other row, and look like names. Forms use
-    questions as column names. So one of the two names may be a question if all labels repeat, or if
-    the other name is known.
+    questions as column names. So one of the two names may be a question if all labels repeat, if
+    nearly all texts are longer, or if the other name is known.
     """
     short = sum(fact.looks_like_a_name for fact in (texts, labels))
     is_clear = labels.all_repeat or texts.first_is_short or bool(find_other_column(names))

@@ -125,7 +125,7 @@ class ColumnFinder:
         return replace(self._layout, label_end=end) if is_end else self._layout
 
     def _find_titles(self) -> frozenset[int]:
-        """Return the numbers of the title rows above the column names. They have few cells."""
+        """Return the row numbers of titles, which have few cells and precede the column names."""
         titles: list[int] = []
         if self._options.header is False or self._header_row:
             return frozenset()
@@ -197,8 +197,8 @@ class ColumnFinder:
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip the further header rows that survey tools write below the header.
 
-        Such a row has no number, date or address in columns where all other rows have one. Or it
-        has identifiers that number the columns, such as QID1, QID2.
+        Such a row has other content in columns where all other rows have numbers, dates or
+        addresses. Or it has identifiers that number the columns, such as QID1, QID2.
         """
         are_numbers = are_numbered(*names)
         # A column behind the last name has no profile.
@@ -237,7 +237,7 @@ class ColumnFinder:
             )
 
     def _find_named(self, names: list[str]) -> NamedColumns:
-        """Find columns named like texts or labels; a column of codes is not a text column."""
+        """Find columns named like texts or labels; skip text columns of codes or few values."""
         named = find_named_columns(names)
         if len(names) == 2:
             return named
@@ -249,9 +249,9 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Return the columns to use; None stands for the first two columns.
+        """Return the columns that were requested, else those found by name, else by content.
 
-        Requested columns come first, then columns found by name, then by content.
+        None stands for the first two columns.
         """
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
@@ -305,7 +305,6 @@ class ColumnFinder:
         return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only likely column, otherwise the only named column except `taken`."""
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 
@@ -324,7 +323,7 @@ class ColumnFinder:
         )
 
     def _warn_of_longer_texts(self, names: list[str]) -> None:
-        """Add a warning if the text column was chosen by name, but another one has longer texts."""
+        """Warn if the text column was chosen by name, and another column has longer texts."""
         is_by_name = self._layout.header and not (self._options.text_column or self._is_guessed)
         if not is_by_name or len(names) == 2:
             return
@@ -453,7 +452,7 @@ class ColumnFinder:
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
     """Return how many rows are above the row with the column names.
 
-    Return 0 if the rows above may be examples: a cell or a column name occurs in another row, too.
+    Return 0 if a cell of these rows is repeated, because these rows may then be examples.
     """
     judged = max(0, len(rows) - _LEAST_BELOW)
     for at, names in enumerate(rows[: min(_MOST_TITLES, judged)]):

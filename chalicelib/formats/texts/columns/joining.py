@@ -1,9 +1,9 @@
 """Decides how to read rows of three or more cells, if the header has two names.
 
-Texts with commas and without quotes are split into several cells. If the rows show which cell is
-the label, the other cells are joined to a text. If unnamed columns follow a column of labels, they
-are ignored with a warning. Otherwise, such rows are rejected, because parts of texts would become
-labels.
+Texts with commas but without quotes are split into several cells. If the rows show which cell is
+the label, the other cells are joined to a text. If unnamed columns follow a label column, these
+columns are ignored with a warning. Otherwise, rows of three or more cells are rejected, because
+parts of texts would become labels.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ _SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Decide how to read rows of three or more cells, if the header has two names.
+    """Return the layout for a table whose header has two names, and whose rows may be wider.
 
-    Returns the new layout. If the header has further cells that are empty, the layout stays the
-    same, because these cells are unnamed columns of a spreadsheet. If most rows have two cells,
-    wider rows are rejected.
+    If empty cells follow the two names, the layout stays the same, because these cells are unnamed
+    columns of a spreadsheet. If most rows have two cells, wider rows are rejected.
     """
     layout = table.layout
     rows = [(number, cells) for number, cells in islice(table.rows(), _MAX_ROWS)]
@@ -119,7 +118,6 @@ def _seconds(rows: list[list[str]]) -> set[str]:
 
 
 def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
-    """Return whether there are at least two values, and on average two rows or more per value."""
     return 2 <= len(values) <= len(rows) / 2
 
 
@@ -134,5 +132,4 @@ def _has_texts_behind(rows: list[list[str]]) -> bool:
 
 
 def _count_spaced(rows: list[list[str]], at: int) -> float:
-    """Return the fraction of rows whose cell at the index `at` begins with a space."""
     return sum(cells[at].startswith(" ") for cells in rows) / len(rows)

@@ -114,7 +114,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
     """Find the documented column names, such as `text` and `label`, in either order.
 
     Returns:
-        The positions of the names; None if the row is not such a header.
+        The positions of the names; None if the row contains anything else.
     """
     names = [cell.strip() for cell in cells]
     if len(names) < 2 or any(names[2:]):
@@ -191,7 +191,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names, or else of known names, or else of similar ones."""
+    """Return the positions of the names that match best: documented, else known, else similar."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:
@@ -200,7 +200,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Tests a column name by its words: "customer message" fits, "message id" does not."""
+    """Tests whether the words of a name fit: "customer message" fits, "message id" does not."""
 
     known: frozenset[str]
     other: frozenset[str]

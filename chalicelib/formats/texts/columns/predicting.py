@@ -1,6 +1,6 @@
 """Finds the column whose values the texts predict best.
 
-Texts predict their category, but not other columns such as the agent, city or state.
+The text of a row helps to predict its category, but not the agent, city or state in the row.
 """
 
 from __future__ import annotations
@@ -55,12 +55,14 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better a classifier of texts predicts a column than the most frequent value.
+    """Return how much better a classifier of texts predicts a column than its most frequent value.
 
-    A classifier fitted on one half of the rows predicts the other half, and vice versa. The gain
-    is the number of correct predictions, minus the number of rows with the most frequent value. The
-    first result is the gain as a fraction of the largest possible gain. The second is the gain as a
-    multiple of the standard deviation of guessing; it shows whether the gain is due to chance.
+    A classifier fitted on one half of the rows predicts the other half, and vice versa. The gain is
+    the number of correct predictions, minus the number of rows with the most frequent value.
+
+    Returns:
+        The gain as a fraction of the largest possible gain, and as a multiple of the standard
+            deviation of guessing, which shows whether the gain is due to chance.
     """
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]
@@ -74,7 +76,7 @@ def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, floa
 
 
 def _count_right(known: Sequence[_Row], rows: Sequence[_Row]) -> int:
-    """Count rows whose value is predicted correctly by naive Bayes, fitted on the known rows."""
+    """Fit naive Bayes on the rows `known`; return how many of `rows` it predicts correctly."""
     sizes = Counter[str]()
     seen: dict[str, Counter[str]] = defaultdict(Counter)
     for parts, value in known:

@@ -133,8 +133,7 @@ class ColumnProfile:
     def holds_code(self, cell: str) -> bool:
         """Return whether a cell is a code like the cells of this column.
 
-        A code with letters, such as the name `Q1`, counts only if most values of the column have
-        letters.
+        A code with letters, such as `Q1`, counts only if most values of the column have letters.
         """
         if not is_code(cell) or not any(map(str.isalpha, cell)):
             return is_code(cell)
