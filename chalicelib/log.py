@@ -1,9 +1,9 @@
 """Writes one JSON line per event, with time, level and the ids of its call or job.
 
-Lines contain only ids and numbers, and no tokens, texts, file names or image bytes. An exception is
-written as its kind and its places in the code (file, function, line), without its message, because
-the message may contain data that a caller sent. Lambda adds no prefix to the lines, and each
-becomes one event in the log group of its function (docs/runbook.md).
+Lines contain only ids and numbers, and no tokens, texts, file names or image bytes. For an
+exception, a line has its type and the lines of code (file, function, line) where it was raised. The
+message is left out, because it may contain data that a caller sent. Lambda adds no prefix, so each
+line becomes one event in the log group of its function (docs/runbook.md).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FIXED = frozenset({"time", "level", "event"})
 
 
 class _Stream(logging.Handler):
-    """Writes lines to a standard stream of the process, even if the stream is replaced."""
+    """Writes lines to a standard stream, looked up for each line, because it may be replaced."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ def add(**facts: object) -> None:
 
 
 def with_context(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Return a function that logs with the present facts, whichever thread runs it."""
+    """Wrap a function, so that it logs with the current facts even in another thread."""
     facts = _FACTS.get()
 
     @wraps(function)

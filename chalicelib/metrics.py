@@ -112,7 +112,7 @@ def configure(mode: str, service: str) -> None:
 
 
 def record_with(recorder: Recorder | None) -> None:
-    """Pass the values of exported metrics to a recorder from now on; None stops this."""
+    """Set the recorder that receives the values of exported metrics; None for no recorder."""
     Emission.recorder = recorder
 
 

@@ -1,5 +1,5 @@
 """Use cases, one per file. A service calls stores and engines, and never another service.
 
-Every service raises StorageUnavailable (503) if the storage does not answer. If this ends a job,
-the queue delivers the job again.
+Every service raises StorageUnavailable (503) if the storage does not answer. If a job raises this
+error, the queue delivers the job again.
 """

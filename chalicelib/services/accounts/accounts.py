@@ -49,8 +49,8 @@ class KeyedAccount:
 class AccountService:
     """Creates, lists, changes and closes accounts.
 
-    Methods raise InvalidParameter if a value is out of range, and NotFound if no account has the
-    address. For a closed account, all methods except `close` raise NotFound, too.
+    Methods that change an account raise InvalidParameter if a value is out of range, and NotFound
+    if no account has the address. All of them except `close` raise NotFound for a closed account.
     """
 
     def __init__(
@@ -113,8 +113,8 @@ class AccountService:
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:
         """Change the plan of an account, from its next call on.
 
-        The source is HEROKU or SALESFORCE. Without a source, the account's present source is used
-        if it offers the plan; otherwise the other source is used.
+        The source is HEROKU or SALESFORCE. If `source` is None, the account keeps its source,
+        unless only the other source offers the plan.
 
         Raises:
             InvalidParameter: the plan does not exist.

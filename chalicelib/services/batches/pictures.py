@@ -130,7 +130,7 @@ class PictureWork:
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether an archive has so few files that the request itself can split it."""
+        """Return whether an archive has few enough files to be split within the call."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:
@@ -139,7 +139,7 @@ class PictureWork:
     def read(
         self, batch: Batch, file: BinaryIO, check: Check, table: InputTable
     ) -> Iterator[BatchLine]:
-        """Read the files of an archive."""
+        """Yield a batch line for each file of an archive."""
         del table
         limit, too_large = MAX_PREDICTED_IMAGE_BYTES, rules.too_large
         if batch.kind == READ:
@@ -173,7 +173,7 @@ class PictureWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Predict or read the lines' files one by one; the line of a faulty file gets an error."""
+        """Yield the answer to each line; for a file that cannot be predicted or read, an error."""
         ask = self._reader(batch, model) if batch.kind == READ else self._answerer(batch, model)
         for line, content in self._contents(batch, number, lines):
             if content is None:

@@ -1,6 +1,7 @@
-"""Rankings: stores a judgement of every line, and at the end selects the lines to label.
+"""Rankings: stores a judgement of every line, and after all lines selects the lines to label.
 
-A judgement consists of the probability that the model is wrong, and a vector of the line.
+A judgement consists of the probability that the model is wrong, and a vector that represents the
+text or image.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ class BatchService:
         source: UploadSource | DatasetView,
         options: BatchOptions,
     ) -> Batch:
-        """Create a batch. The call itself splits a small input and reserves its predictions.
+        """Create a batch. If a small file was sent in the call, prepare the batch at once.
 
         The source is a file, its URL, or a dataset whose uploaded examples become the lines.
 
@@ -268,7 +268,7 @@ class BatchService:
     def _write(
         self, batch: Batch, source: UploadSource | DatasetView, template: bytes | None
     ) -> None:
-        """Store the input and the row. Then prepare the batch, or let a worker prepare it."""
+        """Store the input and the row of a batch, then prepare the batch at once or queue it."""
         is_ready_now = False
         if isinstance(source, UploadSource) and source.path is None:
             content = source.content or b""
@@ -288,7 +288,7 @@ class BatchService:
             self._send(batch)
 
     def _revert(self, batch: Batch, source: UploadSource | DatasetView) -> None:
-        """Undo a failed request, whether its row was written or not."""
+        """Delete all that a failed request stored, unless another attempt created the batch."""
         with suppress(StorageUnavailable):
             found = self._batches.find(batch.account_id, batch.batch_id)
             if found is not None and date_text(found.created_at) != date_text(batch.created_at):

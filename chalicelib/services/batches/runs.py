@@ -1,10 +1,10 @@
 """Runs batches: prepares them, computes the answers, writes the result, releases predictions.
 
-A batch is divided into parts (lists of lines), which form a few chains. The worker that has stored
-the answers of a part sends the message of the next part in the same chain. So an account has only a
-few queued messages, however large its batches are. A new batch of another account waits only for
-the parts that are running. Every step may be repeated: a repeated part writes the same bytes, and
-is counted once.
+A batch is divided into parts (lists of lines), and the parts form a few chains. A worker that has
+stored the answers of a part sends the message of the next part in the same chain. So an account has
+only a few queued messages, however large its batches are, and a new batch of another account waits
+only for the parts that are running. Every step may be repeated, because a repeated part writes the
+same bytes and is counted once.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class BatchRunServiceStores:
 
 @dataclass(frozen=True)
 class BatchWriters:
-    """The functions and objects with which `BatchRunService` writes results."""
+    """The objects that write the results of batches, one for each kind of result."""
 
     write_lines: WriteLines
     """Writes answered lines in the format of the result (JSON lines or CSV)."""
@@ -227,8 +227,8 @@ class BatchRunService:
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
         """Hold a batch's lease while the block runs; yield the batch, and a check of the lease.
 
-        Both this function and the check raise LeaseLost if another worker owns the batch, or the
-        batch has ended.
+        LeaseLost is raised by this function, and by the check when it is called, if another worker
+        owns the batch or the batch has ended.
         """
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
@@ -279,7 +279,7 @@ class BatchRunService:
     def _lines(
         self, batch: Batch, file: BinaryIO, check: Callable[[], None], table: InputTable
     ) -> Iterator[BatchLine]:
-        """Yield the lines of a batch's input; `file` is empty and receives a copy of the input."""
+        """Yield the lines of a batch's input. An input file is first copied to the empty `file`."""
         source = batch.source
         if "dataset" in source:
             return self._dataset_lines(batch, int(str(source["dataset"])))
@@ -399,7 +399,7 @@ class BatchRunService:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
     def _handle_uncounted_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Handle an answered part that another worker has counted, or whose batch has ended."""
+        """Continue the chain after a part that was counted before, or clean up an ended batch."""
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:
@@ -408,10 +408,9 @@ class BatchRunService:
             self._continue_chain(found, number, delivery)
 
     def _continue_chain(self, batch: Batch, number: int, delivery: int) -> None:
-        """Repeat the step that follows an answered part, if that step may be missing.
+        """Send the next part or end the batch again, if the queue delivered this part repeatedly.
 
-        The worker that answers a part also sends the message of a later part, or ends the batch. If
-        the queue delivers the part again, that worker may have died before this step.
+        The worker that answered the part has to take this step, but may have died before it.
         """
         if delivery > 1:
             if batch.is_answered:

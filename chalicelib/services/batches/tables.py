@@ -38,7 +38,7 @@ class TableWork:
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Add to each line the input cells that the result file repeats before the answer."""
+        """Add the input cells to each line, because the result has them before the answer."""
         if not batch.is_table:
             yield from lines
             return

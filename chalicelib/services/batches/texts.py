@@ -46,7 +46,7 @@ class TextWork:
         check_sent(content, encoding)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return True: text files of any allowed size are split before the call is answered."""
+        """Return True, because a text file sent in a call is always split within the call."""
         del kind, content
         return True
 

@@ -209,7 +209,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
-    """Yield the sequences to search for each suspect: those of its label, one per source."""
+    """Yield where to search for each suspect: among the examples of its label, by source."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)

@@ -291,5 +291,5 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return whether a correction can apply the suggestion; it cannot add a missing label."""
+    """Return whether a correction can apply a suggestion. It cannot add a missing label."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

@@ -101,7 +101,7 @@ class FeedbackService:
                 label is unknown.
             TooLarge: the image is over 1 MB, or the dataset has the maximum size.
             UnsupportedType: the file is not a PNG or JPEG.
-            ExampleNameTaken: another example of the dataset has the name.
+            ExampleNameTaken: the dataset already has an example with the name of the file.
             TooManyOpen: the account has used up its storage.
         """
         model.require_dataset("given feedback")

@@ -44,11 +44,10 @@ class ThumbnailService:
         Args:
             dataset_id: id of the dataset.
             digest: digest of the image's file, 32 hex digits.
-            picture: the image. If it was decoded at a smaller size than a thumbnail needs, no
-                thumbnail is made.
+            picture: the image. No thumbnail is made if it was decoded at too small a size.
 
         Returns:
-            Size of the image; None if the thumbnail could not be stored.
+            Size of the image; None if no thumbnail was stored.
         """
         if not suffices(picture):
             return None

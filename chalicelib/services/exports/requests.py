@@ -130,7 +130,7 @@ class ModelExportService:
         """Store the dependencies.
 
         `require_graph` raises InvalidParameter if a model cannot be exported as one ONNX graph.
-        `check_kept` is `ServedModels.check_kept`.
+        `check_kept` raises an error if a version was removed (`ServedModels.check_kept`).
         """
         self._check_kept = check_kept
         self._exports = exports

@@ -44,7 +44,7 @@ _TEXT_FORMATS = {CSV: write_csv, JSONL: write_jsonl}
 
 
 class ExampleWriter:
-    """Writes texts, images in folders, or images with boxes."""
+    """Writes the examples of a dataset: texts, images in folders, or images with boxes."""
 
     def __init__(
         self,

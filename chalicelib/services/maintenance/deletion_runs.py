@@ -89,13 +89,13 @@ class DeletionRunService:
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
     def _emit(self, deletion: Deletion) -> None:
-        """Emit the event that a deletion has ended, even if presigned URLs are still valid."""
+        """Emit the event `deletion.done`, without waiting until presigned URLs have expired."""
         data = {"id": deletion.deletion_id, "type": deletion.kind}
         data["deletedObjectId"] = deletion.object_id
         self._stores.events.emit(deletion.account_id, "deletion.done", **data)
 
     def _is_known(self, deletion: Deletion) -> bool:
-        """Return whether the account could see the object, so that it must get the event."""
+        """Return whether the account could see the deleted object. Otherwise it gets no event."""
         account_id, object_id = deletion.account_id, deletion.object_id
         if deletion.kind == MODEL:
             return not self._stores.models.is_unfinished(account_id, object_id)

@@ -1,7 +1,7 @@
-"""Resends the jobs of work that stopped: lost messages, dead workers, interrupted calls.
+"""Resends jobs that stopped because a message was lost, a worker died or a call was interrupted.
 
 The sweep runs on a schedule. Sending a job twice is harmless, because its handler takes a lease.
-The handler ends a job that has no attempts left. So nothing stays UPLOADING, QUEUED or RUNNING.
+The handler ends a job that has no attempts left. So no job stays UPLOADING, QUEUED or RUNNING.
 """
 
 from __future__ import annotations

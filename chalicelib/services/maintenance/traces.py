@@ -89,7 +89,7 @@ class TraceService:
         return any(one.at < long_ago for one in self._ready(dataset, chain))
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the corrections before the first one whose replaced data is still needed."""
+        """Return the first corrections, up to one whose replaced data is still needed."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -103,9 +103,9 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Delete the records of corrections that can no longer commit.
+        """Delete the records of corrections that can never be committed any more.
 
-        Return the uncommitted records whose corrections may still be running.
+        Return the records of other uncommitted corrections, which may still be running.
         """
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
@@ -143,7 +143,7 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Delete the vectors of old texts, or old images; return False if the dataset is in use."""
+        """Delete replaced images, or text vectors; return False if the dataset is in use."""
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)

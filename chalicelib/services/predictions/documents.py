@@ -323,10 +323,7 @@ def _pack_page(
 
 
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
-    """Raise BadRequest if a page has too many lines for the task.
-
-    The page of an image (`is_picture`) must not have too many words either.
-    """
+    """Raise BadRequest if a page has too many lines for the task, or an image too many words."""
     count, lines = count_line_words(page.lines), len(page.lines)
     if is_picture and count > MAX_OCR_WORDS:
         raise BadRequest(

@@ -1,7 +1,7 @@
 """Predicts labels or boxes of images. Spec: Prediction response; contract section 5.
 
-Loaded models are cached by version. Each call reads the row of its model. So a deleted model is not
-used any more, and a new version is used at once.
+Loaded models are cached by version. Each call reads the stored row of the model first. So a deleted
+model is not used any more, and a new version is used at once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Predicts the labels of texts. Spec: Prediction response.
 
-Loaded models are cached by version. Each call reads the row of its model. So a deleted model is not
-used any more, and a new version is used at once.
+Loaded models are cached by version. Each call reads the stored row of the model first. So a deleted
+model is not used any more, and a new version is used at once.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class PredictionService:
     ) -> list[Prediction[Probability]]:
         """Predict the labels of texts. A call for a single text passes a list of one.
 
-        The prediction for a text does not depend on the other texts, not even in the last bit.
+        The prediction for a text is bit by bit the same, whatever other texts are in the call.
 
         Args:
             model: any model that the account may use.

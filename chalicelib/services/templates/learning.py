@@ -116,7 +116,7 @@ class TemplateService:
         self._settings = settings
 
     def create(self, account: Account, source: UploadSource) -> TemplateLearning:
-        """Create a job. An archive sent in the call is checked within the call.
+        """Create a job. If the call contains the archive, check the archive first.
 
         Raises:
             BadRequest: the archive or its values cannot be used.
@@ -148,7 +148,7 @@ class TemplateService:
         return learning
 
     def _revert(self, learning: TemplateLearning, uploaded: UploadedFile | None) -> None:
-        """Undo a failed request, whether its row was written or not."""
+        """Delete all that a failed request stored, unless another attempt created the job."""
         with suppress(StorageUnavailable):
             found = self._learnings.find(learning.account_id, learning.learning_id)
             if found and date_text(found.created_at) != date_text(learning.created_at):
@@ -340,6 +340,5 @@ def _named(document: LearningDocument, refusal: ServiceError) -> InvalidUpload:
 
 
 def _countdown(seconds: float) -> Callable[[], float]:
-    """Return a function that returns how many seconds of a time limit are left."""
     until = time.monotonic() + seconds
     return lambda: until - time.monotonic()

@@ -171,9 +171,9 @@ class AdjustmentService:
         return replace(wanted, source=replace(source, uploaded=uploaded))
 
     def _check_dataset(self, model: Model) -> None:
-        """Raise Conflict if the model's dataset, or data removed from it, is being deleted.
+        """Raise Conflict while the model's dataset, or data removed from it, waits to be deleted.
 
-        A deletion waits while an adjustment runs, so repeated adjustments could delay it forever.
+        A deletion waits for a running adjustment. So repeated adjustments could delay it forever.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
@@ -198,7 +198,7 @@ class AdjustmentService:
         wanted: AdjustmentRequest,
         seconds: float,
     ) -> tuple[UserTexts, int]:
-        """Return the request's checked texts, feedback texts last, and how many are feedback."""
+        """Return the checked texts of a request, and how many of the last texts are feedback."""
         trained = self._load(model)
         rows = self._read(account, wanted.source, trained.labels, seconds)
         feedback = self._feedback(model, trained.labels, rows) if wanted.with_feedback else []
@@ -331,7 +331,7 @@ class AdjustmentService:
     def _feedback(
         self, model: Model, labels: Collection[str], rows: Sequence[tuple[str, str]]
     ) -> list[tuple[str, str]]:
-        """Return text and label of the feedback for a model, except texts among the sent `rows`."""
+        """Return text and label of the model's feedback, except texts that `rows` already has."""
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise InvalidParameter(
@@ -433,7 +433,6 @@ def _has_samples(trained: TrainedText) -> bool:
 def _card_members(
     card: dict[str, Any], found: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the members of a model card that an adjustment changes."""
     return {"adjustment": _document(found, rate, nearest), "advice": _advice(card, found, rate)}
 
 

@@ -1,10 +1,10 @@
 """Computes features of a dataset's images once, and stores them by digest of the image.
 
-Workers of the queue `embed` compute the parts of an upload in order, without augmented copies. A
-training loads the existing features and computes missing features, beginning with the last image.
-So workers and training can work on one dataset at the same time. Each group of rows is stored
-before the next is computed, so a training that dies loses at most one group. A row has the features
-of one view: an image or an augmented copy.
+Features are stored in rows. A row has the features of one view: an image, or an augmented copy of
+it. Workers of the queue `embed` compute the rows of uploaded images in order, without copies. A
+training loads the stored rows and computes missing rows, beginning with the last image. So workers
+and a training can work on one dataset at the same time. Each group of rows is stored before the
+next group is computed, so a training that dies loses at most one group.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ class FeatureService:
             pictures: images of one or more datasets.
             extractor: computes the features.
             copies: maximum number of augmented views, summed over all images.
-            is_default: whether workers of uploads use this extractor. If they do, each of their
-                waiting parts is deleted if this training uses all of its images.
+            is_default: whether workers of uploads use this extractor. Then a part that waits for
+                these workers is deleted if this training uses all images of the part.
             check: called between stored objects (groups of rows) with the numbers of existing rows,
                 of all rows, and of rows that this call computed; may raise an error to stop.
             delegate: called with the missing rows if there are many; may raise an error to stop.

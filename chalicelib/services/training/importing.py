@@ -234,7 +234,7 @@ class ImportService:
             raise TrainingFailed("The archive is gone. Import the model again.")
 
     def _place(self, account: Account, source: UploadSource) -> dict[str, object]:
-        """Check as much of the archive as a call can check; return where the archive is stored."""
+        """Check size and type of an archive without reading it all; return where it is stored."""
         if source.path is None:
             content = source.content or b""
             _check_size(len(content))

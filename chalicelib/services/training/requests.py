@@ -126,10 +126,10 @@ class TrainingService:
     def queue_new(
         self, account: Account, model: Model, dataset: Dataset | None, store: StoreFiles | None
     ) -> ModelView:
-        """Queue the first run of a new model.
+        """Queue the first run of a new model, and create the row of the model.
 
-        The model has no row yet. The dataset that the run reads, if any, is protected from
-        deletion. `store` writes the files of the run.
+        If the run reads a dataset, the dataset is protected from deletion. `store` writes the files
+        of the run.
 
         Raises:
             Conflict: the dataset is not available.
@@ -221,7 +221,7 @@ class TrainingService:
     def _store_run(
         self, store: StoreFiles, account: Account, dataset: Dataset | None, entry: str
     ) -> None:
-        """Write the texts of a run. If the call dies, the texts are deleted with the model."""
+        """Write the texts of a run; if that fails, remove the guard entry of the run."""
         try:
             store()
         except StorageUnavailable:
@@ -325,7 +325,7 @@ class TrainingService:
         return entry
 
     def _revert(self, model: Model, dataset: Dataset | None, entry: str) -> None:
-        """Undo a failed request, whether its row was written or not."""
+        """Delete all that a failed request stored, unless another attempt stored the model."""
         try:
             if self._stores.models.cancel(model):
                 self._stores.guards.remove(model.account_id, dataset, [entry])
@@ -333,7 +333,7 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove a guard entry; an entry that cannot be removed ceases to count after a minute."""
+        """Remove a guard entry. If that fails, the entry ceases to count after a minute."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:

@@ -89,7 +89,7 @@ class TrainingRunService:
         self._settings = settings
 
     def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
-        """Train the model that is next in the queue. The message may name another model.
+        """Train the next model in the queue, even if the message names another model.
 
         `remaining_seconds` returns the remaining time of the Lambda function. `delivery` is how
         many times the queue has delivered the message.
@@ -326,7 +326,7 @@ class TrainingRunService:
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Delete what this worker may have written for a run that it does not own any more."""
+        """Delete what this worker may have written for a run that another worker owns now."""
         try:
             self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)

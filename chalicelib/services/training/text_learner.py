@@ -156,7 +156,7 @@ class TextLearner:
     def _found(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, list[Dataset]]:
-        """Return when the run began, and its datasets as they were then."""
+        """Return when the run began, and its datasets with the examples that they had then."""
         datasets = self._examples.datasets(model, dataset)
         # A resumed run trains on the examples of its start, so that an interruption changes no
         # result.
@@ -417,7 +417,7 @@ class _Progress:
         return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
-        """Raise TimedOut before the fit if another Lambda invocation will have more time for it."""
+        """Raise TimedOut if computing vectors has left less than `seconds` for the fit."""
         # Only if this function has computed vectors: otherwise the next function would have no more
         # time for the fit.
         if self.has_embedded and self._control.remaining_seconds() < seconds:

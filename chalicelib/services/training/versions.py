@@ -109,7 +109,7 @@ class VersionService:
         return found if first < second else found.swapped()
 
     def at(self, model: Model, number: int | None) -> Model:
-        """Return a copy of a model that serves version `number`; the model itself if that is None.
+        """Return a copy of a model that serves version `number`; if it is None, return the model.
 
         Raises:
             NotFound: the version is not stored.

@@ -331,7 +331,7 @@ def _options(model: Model, copies: int, threads: int) -> VisionOptions:
 def _copies(model: Model, pictures: int) -> int:
     """Return the maximum number of augmented copies, summed over all images.
 
-    If the caller requested augmentation, the number is so large that it limits nothing.
+    If the caller requested augmentation, the number is very large, so there is no limit.
     """
     request = model.request
     asked = request.param("augmentData")

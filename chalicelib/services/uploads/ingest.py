@@ -110,7 +110,7 @@ class Reader(Protocol):
         """
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Delete the data that an upload stored while its file was read. The upload has failed."""
+        """Delete the data that a failed upload stored while its file was read."""
 
 
 class IngestService:
@@ -132,7 +132,7 @@ class IngestService:
         self._settings = settings
 
     def run(self, job: IngestJob, delivery: int = 1) -> None:
-        """Read the upload that is next in the queue. The message may name another upload.
+        """Read the next upload in the queue, even if the message names another upload.
 
         `delivery` is how many times the queue has delivered the message.
         """
@@ -367,7 +367,7 @@ class _Attempt:
         )
 
     def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
-        """Write the examples in chunks, and the list of texts or images to embed in parts.
+        """Write the examples in chunks; also write parts, which list the texts or images to embed.
 
         Returns:
             The counts of all labels, to be committed.

@@ -223,7 +223,7 @@ def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureF
 def _accepted_pictures(decision: ImageScan) -> Iterator[ParsedExample]:
     """Yield the accepted examples.
 
-    Only the first example of an image has `waiting` set, so that its features are computed once.
+    Only the first example of an image sets `waiting`, which requests features of the image.
     """
     waiting: set[bytes] = set()
     for item in decision.items:

@@ -212,14 +212,14 @@ class UploadService:
     ) -> DatasetView:
         """Accept a file whose examples are added to a dataset.
 
-        `prepare` is called once the file is checked and stored, to change the dataset. It may raise
-        an error to refuse the call.
+        `prepare` changes the dataset after the file was checked and stored. It may raise an error
+        to refuse the call.
 
         Raises:
             DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was not created from a file, or its first upload failed.
-            TooLarge: the file, or the dataset with it, is over its limit.
+            TooLarge: the file is over its limit, or would make the dataset too large.
             UnsupportedType: the family does not accept the type of the file.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
@@ -235,7 +235,7 @@ class UploadService:
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was deleted.
-            TooLarge: the file, or the dataset with it, is over its limit.
+            TooLarge: the file is over its limit, or would make the dataset too large.
             UnsupportedType: the file is not a zip archive.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
@@ -345,11 +345,11 @@ class UploadService:
 
     @contextmanager
     def _reserved(self, dataset: Dataset, upload: Upload, source: UploadSource) -> Iterator[None]:
-        """Count an upload, and claim a file sent with a presigned form, while the block runs.
+        """Reserve storage for an upload and claim its file for the block; undo both if it fails.
 
-        If the block fails, both are undone, and the error is raised. If the upload has started
-        nevertheless, for example in another attempt at the call, the error is ignored, and nothing
-        is undone.
+        Only files sent with a presigned form are claimed. If the block fails, but the upload has
+        started, for example in another attempt at the call, nothing is undone, and the error is
+        ignored.
         """
         if source.uploaded is not None:
             self._stores.uploaded_files.claim(source.uploaded, dataset.upload_id)

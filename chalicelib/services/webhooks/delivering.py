@@ -61,10 +61,10 @@ class DeliveryService:
         self._clock = clock
 
     def run(self, job: DeliverJob) -> None:
-        """Attempt a delivery, unless the account has its maximum number of running deliveries.
+        """Attempt a delivery; if too many deliveries of the account are running, try again later.
 
         A slow delivery counts as running for some time after its end. So a slow receiver delays
-        only the deliveries of its own account.
+        only the deliveries of the account that it belongs to.
         """
         entry = self._in_flight.begin_delivery(job.account_id)
         if not entry:
