@@ -110,7 +110,7 @@ class Stores:
         self._add_writers(settings, clock)
 
     def _add_writers(self, settings: Settings, clock: Clock) -> None:
-        """Create the stores for changes of whole datasets, and for runs that read files."""
+        """Create more stores, most of which use the stores that exist already."""
         self.run_files = RunFileStore(self.models, self.uploaded_files)
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.page_images = PageImageStore(self.clients, self.artifacts, clock)

@@ -165,7 +165,7 @@ class AccountStore:
         return _update_active(AccountRow(account_id), [AccountRow.example_calls.set(calls)])
 
     def change_keys(self, account_id: str, change: KeyChange) -> Account | None:
-        """Change the keys of an active account. No change of a simultaneous call is lost.
+        """Change the keys of an active account; try again if another call has changed them.
 
         Returns:
             The changed account; None if no active account has this id.
@@ -198,7 +198,7 @@ class AccountStore:
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Add the entry of an open training; return False if `limit` other trainings are open."""
+        """Add the entry of a training; return False if `limit` other entries exist already."""
         noted = AccountRow.training
         count = size(noted)
         is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)
@@ -234,7 +234,6 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCaller | None:
-    """Return `caller` with the API key of this digest; None if the account has no such key."""
     for key in load_api_keys(caller.account.account_id, row):
         if key.digest == digest:
             return replace(caller, key=key)

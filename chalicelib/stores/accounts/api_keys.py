@@ -1,8 +1,8 @@
 """API keys: one row per account has all of its keys, and one row per key names the account.
 
-A key is valid only while the account's row lists it. So one consistent read of this row shows every
-revocation, and one condition enforces the maximum number of keys. The keys have a separate table
-because this table is not backed up.
+A key is valid only while the account's row lists it. So one consistent read of the account's row
+shows every revocation, and one condition on it enforces the maximum number of keys. The rows are in
+a separate table, which backups skip.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ApiKeyStore:
 
         Raises:
             TooManyApiKeys: the account has the maximum number of keys.
-            StorageUnavailable: a later attempt at the same call has stored a key.
+            StorageUnavailable: a later attempt at the same call has already stored its key.
         """
 
         def change(keys: dict[str, ApiKey]) -> None:
@@ -79,7 +79,7 @@ class ApiKeyStore:
         self._change(key.account_id, change)
 
     def note_use(self, key: ApiKey, now: datetime) -> None:
-        """Store that a key was used now, unless it is revoked or a use was stored within a day."""
+        """Store the time of a key's use, at most once a day. A revoked key is ignored."""
 
         def change(keys: dict[str, ApiKey]) -> None:
             found = keys.get(key.key_id)

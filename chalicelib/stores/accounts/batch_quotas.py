@@ -42,8 +42,8 @@ class BatchQuotaStore:
         predictions in the batch's month.
 
         Returns:
-            The number of predictions reserved for the batch (0 if refused), and the number of all
-                other counted predictions.
+            The number of predictions reserved for the batch (0 if refused), and the number that is
+                counted in the month without this batch.
 
         Raises:
             StorageUnavailable: the reservation failed, or its outcome is unknown.

@@ -122,7 +122,7 @@ class IdempotencyStore:
         )
 
     def _take_over(self, row: KeyRow, now: int) -> KeyedCall:
-        """Claim a key whose latest attempt stored no answer and whose lease has ended."""
+        """Claim a key for a new attempt, because the last attempt stored no answer in time."""
         attempt = int(row.attempt) + 1
         actions: list[Action] = [
             KeyRow.attempt.set(attempt),

@@ -1,8 +1,9 @@
 """Counts calls per account and month by single conditional writes.
 
-The write that counts a call also adds the call's token to one of two sets in the row, and removes
-tokens of finished calls from the other set. So if the response of DynamoDB is lost, the store can
-check whether the write was made, and can repeat or undo it any number of times.
+The write that counts a call also stores the call's token in the row. So if the response of DynamoDB
+is lost, the token shows whether the write was made, and the store can repeat or undo the write any
+number of times. The write also removes tokens of finished calls. The row has two sets of tokens,
+because one write cannot add to a set and remove from the same set.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class QuotaStore:
         return True
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Count a reserved call permanently. A later write removes the call's token."""
+        """Count a reserved call permanently, and let a later write remove the call's token."""
         with self._lock:
             tokens = self._over.setdefault(
                 (account_id, period_of(kind, month), _side(token)), set()
@@ -157,7 +158,7 @@ class QuotaStore:
         """Count examples that calls return on a day; return False if that would exceed the limit.
 
         Raises:
-            StorageUnavailable: the outcome is unknown. Examples that were counted stay counted.
+            StorageUnavailable: it is unknown whether the examples were counted.
         """
         actions: list[Action] = [
             QuotaRow.used.add(count),
@@ -203,7 +204,7 @@ class QuotaStore:
             threading.Thread(target=log.with_context(settle_here), daemon=True).start()
 
     def _pop_finished(self, row: QuotaRow, token: str) -> set[str]:
-        """Return tokens of finished calls for the next write to remove; set() if there are few."""
+        """Return the tokens of finished calls for the next write to remove; none if few wait."""
         key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
             # Each clause makes a write slower, so tokens are collected first.
@@ -211,7 +212,7 @@ class QuotaStore:
             return self._over.pop(key) if is_worth_it else set()
 
     def _note_old(self, row: QuotaRow, token: str) -> None:
-        """Collect the tokens that crashed processes left in a row, for a later write to remove."""
+        """Collect the tokens that crashed processes left in a row; a later write removes them."""
         left = _old((row.held_b, row.held_a)[_side(token)] or ())
         if left:
             key = (row.account_id, row.period, 1 - _side(token))
@@ -220,7 +221,6 @@ class QuotaStore:
 
 
 def _note_settlement(account_id: str, kind: str, month: str, token: str, outcome: str) -> None:
-    """Log whether a call of unknown outcome was counted, for the audit of predictions."""
     log.record(
         "settlement", account=account_id, kind=kind, month=month, token=token, outcome=outcome
     )
@@ -296,7 +296,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the attributes `held_a` and `held_b`; the one that has this token comes first."""
+    """Return the set for this token, `held_a` or `held_b`, and then the other set."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]

@@ -21,7 +21,7 @@ Store = TypeVar("Store")
 def translate_errors(cls: type[Store]) -> type[Store]:
     """Make all public methods of a store class convert AWS errors. Used as a class decorator.
 
-    A method handles refused conditions itself, because only the method knows what they mean.
+    Each method itself handles a write whose condition is not met, because the meaning differs.
     """
     for name, member in list(vars(cls).items()):
         if isfunction(member) and not name.startswith("_"):

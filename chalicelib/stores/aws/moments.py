@@ -15,7 +15,7 @@ from chalicelib.domain.jobs.lease import LONGEST_LEASE_MILLISECONDS
 def lease_is_over(
     until: NumberAttribute, now: int, longest: int = LONGEST_LEASE_MILLISECONDS
 ) -> Condition:
-    """Return the condition that a lease has ended. An end too far in the future counts as ended."""
+    """Return the condition that a lease has ended, or that its end is too far in the future."""
     over: Condition = (until < now) | (until > now + longest)
     return over
 

@@ -76,10 +76,10 @@ class ArtifactStore:
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
     def put_file(self, key: str, file: BinaryIO, check: Callable[[], None] = lambda: None) -> None:
-        """Write the rest of an open file. A long file is split into several objects.
+        """Write the unread rest of an open file. A long file is split into several objects.
 
-        The file is read from its current position, and stays open. `check` is called before each
-        object is written, and may raise an error to stop.
+        The file stays open. `check` is called before each object is written, and may raise an error
+        to stop.
         """
         piece = file.read(PIECE_BYTES)
         if len(piece) < PIECE_BYTES:

@@ -81,7 +81,7 @@ class ApiKeyRow(TableRow):
 class CounterRow(TableRow):
     """The last integer id of a kind of object, or the last turn number of a queue or an account.
 
-    `places#1#language` has start positions of pages in account 1's list of language datasets.
+    `places#1#language` has positions in account 1's list of language datasets (see pages.py).
     `waiting#trainings` has the result and time of the last count of waiting trainings.
     """
 
@@ -92,7 +92,7 @@ class CounterRow(TableRow):
 
 
 class QuotaRow(TableRow):
-    """The number of calls counted in a month, such as `predictions#2026-11` or `examples#2026-11`.
+    """Counters of an account. `predictions#2026-11` and `examples#2026-11` count calls in a month.
 
     `batches` has an entry `id#count` for each batch whose reserved predictions are not settled.
     `browsed#2026-11-24` counts examples shown for review on a day. `rate#records` has the time at
@@ -173,9 +173,9 @@ class DatasetRow(TableRow):
 
 
 class LabelRow(TableRow):
-    """The names of a label: `names` has pairs of a name and the fence token that makes it visible.
+    """The names of a label: `names` has pairs of a fence token and the name that it makes visible.
 
-    A name is visible once the dataset's row has this token. The last visible name is in use.
+    A name is visible once the dataset's row has its token. The last visible name is current.
     """
 
     Meta = _meta(table_name="labels")
@@ -190,8 +190,8 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source. A long body is stored in S3.
 
-    A negative row number -f marks the chunk layout of the correction with fence token f. Dataset 7
-    also has keys `7#places` (labels by example id), `7#mended` (replaced data), `7#corrections`.
+    Row number -f has the chunk layout of the correction with fence token f. Other keys of dataset 7
+    are `7#places` (labels by example id), `7#mended` (replaced data) and `7#corrections`.
     """
 
     Meta = _meta(table_name="examples")
@@ -223,7 +223,7 @@ class OpenModelIndex(GlobalSecondaryIndex[Any]):
 
 
 class QueuedModelIndex(GlobalSecondaryIndex[Any]):
-    """The models of `OpenModelIndex` by acceptance time. Small rows make counting fast."""
+    """The models of `OpenModelIndex` by acceptance time, in small rows that are fast to count."""
 
     Meta = _meta(index_name="queued", projection=IncludeProjection(["nudged_at"]))
     open = UnicodeAttribute(hash_key=True)
@@ -304,7 +304,7 @@ class DeletionRow(TableRow):
 
 
 class OpenExportIndex(GlobalSecondaryIndex[Any]):
-    """Exports that are OPEN or ENDED, by the time at which the periodic sweep checks them."""
+    """Exports by state, OPEN or ENDED, and by the time at which the periodic sweep checks them."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -399,7 +399,7 @@ class KeyRow(TableRow):
 
 
 class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
-    """Unfinished webhook deliveries by time of the next attempt. Exports are in the same index."""
+    """Unfinished webhook deliveries by time of the next attempt, in the index of `ExportRow`."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)

@@ -172,7 +172,7 @@ def traces_of(dataset: Dataset) -> Deletion:
 
 
 class _Work:
-    """Converts the changes of a correction to one edit per label and source; counts the changes."""
+    """Collects the changes of a correction: one edit per label and source, and the new totals."""
 
     def __init__(self, stores: CorrectionStores, dataset: Dataset) -> None:
         self._stores = stores
@@ -193,7 +193,7 @@ class _Work:
 
     @property
     def edits(self) -> list[SequenceEdit]:
-        """Return the edits to write: one per label and source that changed, but was not removed."""
+        """Return the edits to write, one per label and source. Removed labels have no edit."""
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
@@ -226,7 +226,7 @@ class _Work:
         )
 
     def addition(self, plan: CorrectionPlan, fence: int) -> Addition:
-        """Return the new totals of the dataset, for the commit of the correction."""
+        """Return the totals of the dataset after the correction, to be committed."""
         counts = dict(self._counts)
         for (source, label_id), edit in self._edits.items():
             counts[label_id] = counts[label_id].with_layout(source, edit.left, fence)
@@ -283,7 +283,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Of equal examples, keep only the one with the lowest id; return the number removed."""
+        """Remove each example that equals one with a lower id; return the number removed."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]
@@ -338,7 +338,7 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Return the labels that may contain an example, given its label ids in `ExamplePlaces`."""
+    """Return the labels that may contain an example; `noted` are its stored label ids."""
     # Datasets of older versions have no noted places, so any label may contain the example.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()

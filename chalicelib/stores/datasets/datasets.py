@@ -78,8 +78,8 @@ class DatasetStore:
         """Complete the row of a reserved dataset. An upload then waits for its turn in the queue.
 
         Returns:
-            The stored dataset. Its label ids differ from the label ids of `dataset` if another
-            attempt has completed the row.
+            The stored dataset. If another attempt at the call has completed the row, this dataset
+            has the label ids that the other attempt reserved.
 
         Raises:
             StorageUnavailable: the dataset is being deleted.
@@ -302,8 +302,8 @@ class DatasetStore:
             lanes: names of the queues to search.
             dead_before: uploads whose worker died are returned if their last message was sent
                 before this time, in milliseconds since 1970.
-            announced_before: like `dead_before`, for uploads that no worker has started. Their
-                message may still be in the queue.
+            announced_before: uploads that no worker has started are returned if their last message
+                was sent before this time. A later message may still be in the queue.
         """
         now = to_milliseconds(self._clock())
         nudged = DatasetRow.nudged_at
@@ -321,10 +321,9 @@ class DatasetStore:
     def claim_deleted(self, older_than: int) -> list[Dataset]:
         """Return datasets whose deletion makes no progress, so that the caller resends the jobs.
 
-        They include datasets whose creating call died before `finish`. The current time is stored
-        in the row of each returned dataset, so that a simultaneous sweep does not return it again.
-
-        Datasets whose last message was sent after `older_than` are not returned.
+        They are datasets whose last message was sent before `older_than`. Some of them were never
+        completed by `finish`, because the creating call died. The current time is stored in the row
+        of each returned dataset, so that a simultaneous sweep does not return it again.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DatasetRow.nudged_at, older_than, now)

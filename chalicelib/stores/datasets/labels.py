@@ -1,8 +1,8 @@
 """The names and descriptions of labels.
 
-A rename adds a name with the fence token of its correction. The name is visible once the dataset's
-row has this token, and never changes afterwards. So names can be cached, and every process shows a
-new name as soon as it reads the dataset's row.
+A rename stores a new name together with the fence token of the rename. The new name is visible once
+the dataset's row has this token, and stored names never change. So names can be cached, and every
+process shows a new name as soon as it reads the dataset's row.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class LabelStore:
     ) -> None:
         """Add a new name to a label. The name is visible once the dataset's row has `fence`.
 
-        `fence` is the fence token of the correction that renames the label. The names of the labels
-        `merged` become former names of this label.
+        `fence` is the fence token of the correction that renames the label. All names of the labels
+        in `merged` become former names of this label.
 
         Raises:
             LeaseLost: a later correction has renamed the label, or the label was deleted.

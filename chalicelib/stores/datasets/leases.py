@@ -133,7 +133,7 @@ class DatasetLeases:
         Args:
             dataset: the corrected dataset.
             lease: the lease of the correction.
-            addition: the new totals. Changed layouts have the fence token of the lease.
+            addition: the new totals, which name changed layouts by the lease's fence token.
             dropped: id of a removed label; 0 for none. The id is stored, so that a deletion of the
                 dataset finds the label's row.
         """
@@ -206,7 +206,7 @@ class DatasetLeases:
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
         """Acquire the lease of a row if it is free.
 
-        If the row already names this call as owner, an earlier try of the write has succeeded.
+        If the write was retried after its success, it is refused; then the row names this owner.
         """
         owner = secrets.token_hex(8)
         # One write changes lease and fence, so no two owners ever have the same fence.

@@ -1,9 +1,9 @@
 """Reads pages of an account's datasets by position. Rows before a page are counted, not returned.
 
-Counting costs as much as reading. So the positions of pages far from the beginning are stored in a
-counter row of the account. Counting for the next such page starts at the nearest stored position.
-New datasets have the highest ids, so stored positions stay valid until a dataset is deleted. Then
-all stored positions are cleared.
+DynamoDB reads each row that it counts. So positions far from the beginning are stored with their
+dataset ids in a counter row of the account. Counting for a page starts at the nearest stored
+position before it. New datasets have the highest ids, so stored positions stay valid until a
+dataset is deleted. Then all stored positions are cleared.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Places:
     """Id of the dataset directly before each stored position, by position."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
-        """Return the last stored position up to `offset`, and the id of the dataset before it."""
+        """Return the last stored position up to `offset`, and the id of the preceding dataset."""
         return max((place for place in self.ids.items() if place[0] <= offset), default=(0, 0))
 
 
@@ -99,7 +99,6 @@ def _skip(owner: str, before: int, count: int) -> int | None:
 
 
 def _key(owner: str, dataset_id: int) -> dict[str, Any] | None:
-    """Return the key after which a query starts; None to start at the beginning."""
     return {"owner": {"S": owner}, "dataset_id": {"N": str(dataset_id)}} if dataset_id else None
 
 

@@ -46,8 +46,7 @@ class TrainingExamples:
     def read(self, model: Model, datasets: Sequence[Dataset]) -> TrainingTexts:
         """Read the labelled texts that a model is trained on.
 
-        Pass the result of the method `datasets`. The counts in these datasets decide which examples
-        are used.
+        Pass the result of `datasets`. Examples beyond the counts in these datasets are not used.
         """
         collected = TrainingTexts(label_ids=self._label_ids(datasets[0]))
         for used in datasets:
@@ -81,8 +80,7 @@ class TrainingExamples:
     def unlabelled(self, dataset: Dataset) -> list[str]:
         """Return the uploaded texts of a dataset without duplicates, for semi-supervised training.
 
-        Pass the result of `unlabelled_dataset`. The counts in this dataset decide which texts are
-        used.
+        Pass the result of `unlabelled_dataset`. Texts beyond the counts in it are not used.
         """
         examples = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         return list(dict.fromkeys(example.name for example in examples))[:MAX_UNLABELLED]
@@ -90,8 +88,7 @@ class TrainingExamples:
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
         """Read the labelled images that a model is trained on.
 
-        Pass the result of the method `datasets`. The counts in these datasets decide which examples
-        are used.
+        Pass the result of `datasets`. Examples beyond the counts in these datasets are not used.
         """
         labels: list[str] = []
         groups = PictureGroups(model.type)

@@ -105,7 +105,7 @@ class ChunkEditor:
     def write(self, edits: Sequence[SequenceEdit], fence: int, check: Callable[[], None]) -> None:
         """Write the new chunks and layouts of edits.
 
-        The keys of replaced chunks are added to `dead` of the edits. `fence` is the fence token of
+        Each edit receives the keys of its replaced chunks in `dead`. `fence` is the fence token of
         the lease under which the dataset is changed. `check` is called often, and may raise an
         error to stop.
 
@@ -181,7 +181,7 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the digest index stays usable, and the entries that it lacks."""
+        """Return whether the digest index can still be used, and the entries missing from it."""
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.known(edit.sequence)

@@ -1,11 +1,11 @@
 """Finds an example by its digest without reading all examples.
 
-The index of a long sequence is one object: a header, then digest and id of each example, sorted by
-digest. Digests are distributed evenly, so the position of an entry can be estimated, and one short
-range of the object is read to find the entry. An id stays valid if the example moves within its
-label. Readers check that the example still exists. The header says for which chunk layout, and up
-to which position, the index is complete. A correction lists in its layout the examples that the
-index does not contain.
+The index of a long sequence of examples is one object in the bucket: a header, then the digest and
+id of each example, sorted by digest. Digests are distributed evenly, so the position of an entry
+can be estimated, and only a short range of the object is read. The entry stays valid if the example
+moves within its label. Readers check that the example still exists. The header has the chunk layout
+and the position up to which the index is complete. The layout that a correction writes also lists
+the examples that the index does not contain.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class DigestIndex:
             self._artifacts.put(_key(sequence), head + b"".join(kept))
 
     def _add(self, sequence: ExampleSequence, end: int, entries: Sequence[Entry]) -> None:
-        """Rewrite the index with more entries, so that it is complete up to position `end`."""
+        """Add entries to the index, which is then complete up to position `end`."""
         before = self._artifacts.get(_key(sequence)) or b""
         grown = sorted({*_entries(before), *map(_packed, entries)})
         head = b"".join(number.to_bytes(8, "big") for number in (len(grown), sequence.layout, end))

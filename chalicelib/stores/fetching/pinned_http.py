@@ -167,7 +167,7 @@ class Content:
     """Header names and values, in ASCII."""
 
     def sent(self) -> bytes:
-        """Return the bytes to send after the usual headers: the body's headers, then the body."""
+        """Return the end of the request: the headers of the body, an empty line, and the body."""
         headers = {**self.headers, "Content-Length": str(len(self.body))}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return lines.encode("ascii") + b"\r\n" + self.body

@@ -130,8 +130,8 @@ class UploadedFileStore:
     def claim(self, uploaded: UploadedFile, user: str) -> None:
         """Claim a file, so that no other call can use it.
 
-        `user` is the id of the object that uses the file, such as a batch. A later attempt at the
-        same call takes the file over.
+        `user` is the id of the object that uses the file, such as a batch. If the call is
+        repeated, the later attempt replaces the claim of the earlier attempt.
 
         Raises:
             DownloadFailed: the file was claimed with another id.

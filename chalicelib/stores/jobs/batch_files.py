@@ -105,7 +105,7 @@ class BatchFiles:
     def put_result(self, batch: Batch, name: str, head: bytes, check: Callable[[], None]) -> int:
         """Join the answers of all answered parts in order, and write them as one object.
 
-        `head` are bytes before the first line. `check` is called before each part of the S3 upload,
+        `head` is written before the first line. `check` is called before each part of the upload,
         and may raise an error to stop.
 
         Returns:

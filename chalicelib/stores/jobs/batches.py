@@ -1,7 +1,7 @@
 """Rows of batches, which are changed by single conditional writes.
 
-A part counts as answered once `parts_done` of the row contains it. This attribute is written after
-the part's answers. No part is added after the status is final.
+A part counts as answered once `parts_done` of the row contains its number, which is added after the
+answers were stored. No number is added after the status is final.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class BatchStore:
         self._update_owned(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Store that all parts are written, and for how many lines predictions are reserved."""
+        """Store that all parts are written, and the number of reserved predictions."""
         actions = [BatchRow.is_prepared.set(True), BatchRow.covered.set(covered)]
         self._update_owned(batch, [*actions, *self._rested()])
 
@@ -179,7 +179,7 @@ class BatchStore:
         return self._update(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Add 1 to the number of resends for stuck parts; return None if the batch has ended."""
+        """Count that stuck parts were sent again; return None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._update(batch, actions, BatchRow.status == RUNNING)
 
@@ -235,8 +235,8 @@ class BatchStore:
     def _update_owned(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
         """Change the row of a batch under its lease; raise LeaseLost if another worker owns it.
 
-        If the row already has the final status `ended`, the write is a retry and succeeds. It
-        raises LeaseLost for any other final status.
+        The final status `ended` is not an error, because a retried write may already have set it.
+        Any other final status raises LeaseLost.
         """
         mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, ended)
         if self._update(batch, actions, mine) is None:

@@ -1,9 +1,9 @@
 """Limits the stored bytes, running uploads and unused presigned forms of each account.
 
-Conditional writes of the account's row count all three. So simultaneous calls cannot exceed a
-limit. The stored bytes are the sum of datasets, running uploads and model versions. A process that
-dies between two writes makes this sum slightly wrong. So the bytes are recounted once a day, and
-before a call is refused.
+The account's row has the sum of bytes, and one entry per running upload or unused form. Its writes
+are conditional, so simultaneous calls cannot exceed a limit. The sum has datasets, running uploads
+and model versions. A process that dies between two writes makes the sum slightly wrong. So the
+bytes are recounted once a day, and before a call is refused.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class CapacityStore:
         check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
 
     def read_version(self, account_id: str) -> int | None:
-        """Return the version number of an account's sum of bytes. Each change of the sum adds 1.
+        """Return the version number of an account's sum of bytes, which each change increases.
 
         The result is None if no sum is stored yet.
         """
@@ -184,13 +184,11 @@ class CapacityStore:
         return int(row.room_version) if row and row.room_version is not None else None
 
     def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
-        """Increase the sum of bytes by the size of data that was written.
+        """Add the size of written data to the sum of bytes, unless a recount may include the data.
 
-        If the version of the sum is not `version` any more, a recount may already include this
-        data. Then nothing is added, and the next check recounts.
-
-        `version` is what `read_version` returned before the data was written. `more_bytes` is
-        negative for deleted data.
+        `version` is what `read_version` returned before the data was written. If the version of the
+        sum has changed since, a recount may have happened. Then nothing is added, and the next
+        check recounts. `more_bytes` is negative for deleted data.
         """
         row = AccountRow(account_id)
         stale: list[Action] = [AccountRow.room_version.add(1), AccountRow.counted_at.set(0)]
@@ -288,7 +286,7 @@ class CapacityStore:
         return both
 
     def _refuse(self, account_id: str, size_bytes: int) -> None:
-        """Raise TooManyOpen if a limit is exceeded now, and StorageUnavailable if not."""
+        """Raise TooManyOpen if a limit is still exceeded, otherwise StorageUnavailable."""
         row = find_row(AccountRow, account_id)
         running = len((row.uploads if row else None) or ())
         check_capacity(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)

@@ -79,16 +79,16 @@ class ExportStore(FileJobStore[Export]):
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
-        """Return jobs of this table whose message seems to be lost.
+        """Return jobs in the table of exports whose message seems to be lost.
 
-        Unfinished jobs that have expired are deleted instead. Batches are not deleted. The current
-        time is stored in each row, so that a simultaneous sweep returns other jobs.
+        Unfinished jobs that have expired, except batches, are deleted instead. The current time is
+        stored in each row, so that a simultaneous sweep returns other jobs.
 
         Args:
             dead_before: jobs whose worker died are returned if their last message was sent before
                 this time, in milliseconds since 1970.
-            announced_before: like `dead_before`, for jobs that no worker has started, and for
-                batches whose parts make no progress.
+            announced_before: the same limit for jobs that no worker has started, and for batches
+                whose parts make no progress.
 
         Returns:
             The queue's name and the job, for each message to send again.

@@ -24,7 +24,7 @@ from chalicelib.stores.models.models import ModelStore
 
 
 class GuardStore:
-    """Adds, checks and removes guard entries, which are the marks of open trainings."""
+    """Adds, checks and removes guard entries, each of which stands for an open training."""
 
     def __init__(
         self, accounts: AccountStore, datasets: DatasetStore, models: ModelStore, clock: Clock

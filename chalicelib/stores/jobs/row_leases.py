@@ -42,7 +42,7 @@ class RowLease:
         """Acquire the lease of a row; return False if its job has ended or another worker owns it.
 
         Args:
-            row: row of which only the key must be set. Success sets its other attributes.
+            row: a row with its key. If the lease is acquired, the other attributes are set, too.
             fence: fence token of the previous owner, as the caller has read it.
             attempts: number of attempts, as the caller has read it.
             more: further changes in the same write.

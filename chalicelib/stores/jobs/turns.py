@@ -113,8 +113,8 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     """The queue of one kind of job, in which accounts take turns.
 
     A message means that some job is waiting. The worker that receives it acquires the next job that
-    may start, which can be another job than the message names. A lane has the waiting jobs of one
-    plan tier. An index may not show a new job yet. Then the worker acquires the named job.
+    may start, which can be another job than the message names. If the index does not show a new job
+    yet, the worker acquires the named job. A lane has the waiting jobs of one plan tier.
     """
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
@@ -204,7 +204,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._find(job) is None
 
     def announce_again(self, job: Queued) -> None:
-        """Send another message for a waiting job, because its message started another job."""
+        """Send a new message for a waiting job whose message was used to start another job."""
         with retried_by_sweep(kind_of(job)):
             if self._waiting(job) is not None:
                 self.announce(job)
@@ -296,7 +296,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._queues.send(TRAIN_PAID if job.is_paid else TRAIN_FREE, job, delay_seconds)
 
     def return_to_queue(self, model: Model, served_seconds: float) -> None:
-        """Put an unfinished training at a new place in the queue."""
+        """Put an unfinished training into the queue again, with a new turn number."""
         turn = self.turn(model.account_id, is_paid=model.is_paid)
         self._leases.return_to_queue(model, turn, served_seconds)
         self.announce(TrainJob.of(model))

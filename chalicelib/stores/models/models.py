@@ -178,7 +178,7 @@ class ModelStore:
         the row.
 
         Returns:
-            Whether the model does not exist any more.
+            Whether the model is gone.
         """
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
@@ -231,8 +231,8 @@ class ModelStore:
         Args:
             dead_before: trainings whose worker died are returned if their last message was sent
                 before this time, in milliseconds since 1970.
-            announced_before: like `dead_before`, for waiting trainings. Their message may still be
-                in the queue.
+            announced_before: waiting trainings are returned if their last message was sent before
+                this time. A later message may still be in the queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)

@@ -1,9 +1,9 @@
 """Finds positions in the queue of trainings, at a cost that does not grow with the queue.
 
 Positions near the front are counted. For other positions, SweepService counts the whole queue every
-few seconds and stores marks: the acceptance times of every n-th training. Then only the trainings
-between the nearest earlier mark and a position have to be counted. Without recent marks, all
-trainings are counted.
+few seconds and stores marks: acceptance time and position of every n-th training. Then only the
+trainings after the nearest earlier mark have to be counted. Without recent marks, all trainings are
+counted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Lane:
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
-        """Choose the marks (acceptance times to store) of a queue: the first, then every n-th."""
+        """Choose the marks of a queue: acceptance times of the first and every n-th training."""
         spacing = max(_SPACING, -(-len(moments) // _MOST_MARKS))
         marks = sorted(set(moments[::spacing]))
         return cls(len(moments), marks, [bisect_left(moments, mark) for mark in marks])
@@ -64,9 +64,9 @@ class _Lane:
         return {"total": self.total, "marks": _steps(self.marks), "ranks": _steps(self.ranks)}
 
     def nearest(self, until: int) -> tuple[int, int]:
-        """Return the latest stored time before `until`, and the number of trainings before it.
+        """Return the last mark before `until`, and the number of trainings before this mark.
 
-        Both are 0 if no earlier time is stored.
+        Both are 0 if there is no earlier mark.
         """
         place = bisect_left(self.marks, until) - 1
         return (self.marks[place], self.ranks[place]) if place >= 0 else (0, 0)
@@ -158,8 +158,8 @@ def _place(lane: _Lane | None, key: str, until: int | None) -> int:
 def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
     """Count the trainings in several queues, up to `most`.
 
-    An item of `lanes` is a queue's partition in the index, and the time before which its trainings
-    were accepted (None counts all).
+    An item of `lanes` is a queue's partition in the index, and a time. Only trainings accepted
+    before this time are counted; None counts all trainings.
     """
     count = 0
     for key, until in lanes:

@@ -160,7 +160,7 @@ class RunFileStore:
     ) -> ModelView:
         """Queue a run with its files.
 
-        `enqueue` queues the run. Its argument is `files.store`, which it calls to write the files.
+        `enqueue` queues the run. It receives `files.store`, and calls it to write the files.
 
         Raises:
             DownloadFailed: another call has used the uploaded file.

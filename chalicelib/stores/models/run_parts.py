@@ -91,7 +91,7 @@ def part_key(model: Model, stage: str, number: int) -> str:
 
 
 def part_after(key: str, places: int) -> str:
-    """Return the key of the part that comes `places` parts later for the same encoder."""
+    """Return the key of the part that comes `places` parts later in the same stage."""
     path = PurePosixPath(key)
     return f"{path.parent}/{int(path.stem) + places:05d}.json"
 

@@ -24,7 +24,7 @@ from chalicelib.stores.aws.tables import ModelRow
 
 
 def row_versions(row: ModelRow) -> KeptVersions:
-    """Return the stored versions of a model. A row without a list has only the served version."""
+    """Return the stored versions of a model; only the served version if the row has no list."""
     if row.versions is not None:
         return load_versions(row.versions)
     examples = (row.stats or {}).get("examples", 0)
@@ -89,10 +89,10 @@ class VersionUsers(Protocol):
 class VersionUse:
     """Finds the versions that unfinished batches and exports use, so that their files are kept.
 
-    A version may be removed from the model's list while a new batch or export begins to use it. So
-    the new batch or export first stores its row, and is then refused if the list lacks the version.
-    The removal first changes the list, and then calls `put_back`, which finds the rows of all
-    batches and exports that were not refused.
+    A version may be removed while a new batch or export begins to use it. So each side first writes
+    and then checks. The batch or export stores its row, and is refused if the model's list lacks
+    the version. The removal changes the list, and `put_back` restores the version if the row of a
+    batch or export names it.
     """
 
     def __init__(
