@@ -29,7 +29,7 @@ OPEN_HEADERS = {ALLOW_ORIGIN: ANY, _EXPOSE: EXPOSED}
 
 
 def cors_headers(allowed: Sequence[str], origin: str) -> dict[str, str]:
-    """Return the CORS headers of an answer; they let a page of `origin` read it if allowed."""
+    """Return the CORS headers of an answer, given the allowed origins and the page's origin."""
     if ANY in allowed:
         return dict(OPEN_HEADERS)
     if not allowed:

@@ -95,7 +95,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Parse whole numbers; replace ambiguous values by a marker that msgspec refuses."""
+    """Convert whole numbers; replace values that msgspec would misread, so that it refuses them."""
     read = dict(values)
     for name, kind in _checked_fields(form).items():
         sent = values.get(name)
@@ -139,7 +139,7 @@ def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def _checked_fields(form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the types of the fields that this module parses: int, bool, or the items of a list."""
+    """Return the type of each field that this module converts: int, bool, or the type of items."""
     found: dict[str, Any] = {}
     for declared in msgspec.structs.fields(form):
         kinds = _kinds(declared.type)

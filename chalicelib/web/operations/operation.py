@@ -1,8 +1,8 @@
 """The declaration of operations, and the steps in which a call is answered.
 
 Operations are declared in chalicelib/routes. chalicelib/web/openapi describes them. The contract
-(section 3) defines the order of the checks: 401, 429 of a rate, 403 of a scope, 404, 400/413/415,
-409, 429 of a monthly quota, then the work. Errors are converted to answers only here and in
+(section 3) defines the order of the checks: 401, 429 (rate limit), 403 (scope), 404, 400/413/415,
+409, 429 (monthly quota), then the work. Errors are converted to answers only here and in
 chalicelib/workers.py.
 """
 

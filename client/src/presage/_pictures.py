@@ -62,7 +62,7 @@ def convert(source: Source, most_bytes: int = MAX_BYTES, takes_pdf: bool = False
 
 
 def _ending(source: Source) -> str:
-    """Return the ending of an image's name; if there is none, the ending of its format."""
+    """Return the extension of an image's name; without one, the extension of its format."""
     if "." in source.name:
         return "." + source.name.rpartition(".")[2].lower()
     source.stream.seek(0)

@@ -18,9 +18,9 @@ _DEEP = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 
 
 def read_pages(opened: Any) -> list[int]:
-    """Return the page numbers of a TIFF, from 0, without reduced copies; [0] for other images.
+    """Return the page numbers of a TIFF, from 0; [0] for other formats.
 
-    Of an animation, only the first image is used.
+    Reduced copies of pages are left out. Of an animation, only the first image is used.
     """
     if opened.format != "TIFF":
         return [0]

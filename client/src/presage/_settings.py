@@ -46,7 +46,7 @@ def login_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load_login(environment: Mapping[str, str] = os.environ, profile: str | None = None) -> Login:
-    """Read a login from the login file; if the default login does not exist, return defaults.
+    """Read a login from the login file; return `Login()` if there is no default login.
 
     Args:
         environment: variables; `PRESAGE_PROFILE` is used if `profile` is None.

@@ -23,7 +23,7 @@ LARGEST_IN_CALL = 4_000_000
 
 @dataclass
 class Attached:
-    """A file in a call: sent as a part of the form, or named in a field by its URL or path."""
+    """A file for a call: a form part, or a field with the URL or path of the file."""
 
     fields: dict[str, Any]
     files: dict[str, Source]
@@ -62,7 +62,7 @@ class AsyncUploads:
         Args:
             file: path, URL, bytes, open file or folder.
             field: form field for a file that is sent in the call.
-            address_field: form field for the URL or path of any other file.
+            address_field: form field for a URL, or for the path of a file sent to the bucket.
             progress: whether to show a progress bar; by default only on a terminal.
         """
         if is_address(file):

@@ -170,9 +170,9 @@ class Batches(BatchList):
             partial: whether to predict only some of the lines if the quota does not allow all.
             progress: whether to show progress bars; by default only on a terminal.
             reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads.
-                Two options are for csv and xlsx results. With `columns="input"`, the result begins
-                with all columns of the file. With `review_below`, a column `review` is `yes` for
-                predictions below this probability.
+                For csv and xlsx results, also `columns="input"`, which puts all columns of the file
+                first, and `review_below`, a probability: a column `review` is `yes` for predictions
+                below it.
 
         Raises:
             TypeError: an option is unknown.

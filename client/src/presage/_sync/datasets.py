@@ -221,8 +221,8 @@ class Datasets(Generic[ResultT_co]):
     ) -> records.Validation:
         """Validate a file without storing anything; arguments as in `upload`.
 
-        With `preview`, the result also has the first 20 rows, the sheets and the columns. You can
-        pass a path from `uploads.send` to this method and then to `upload`.
+        With `preview`, the result also has the first 20 rows, the sheets and the columns. To send a
+        large file only once, pass the path from `uploads.send` to this method and to `upload`.
         """
         sent: dict[str, object] = {"type": type, "language": language, "preview": preview}
         sent |= api_fields(reading, ReadingOptions)
