@@ -91,7 +91,7 @@ def _is_space(line: TextLine, middle: float) -> bool:
 
 
 def _least_gaps(gaps: list[Gap], factor: float, usual: float) -> tuple[float, float]:
-    """Return the widths above which a gap separates items: at a space, and within a word."""
+    """Return the minimum widths of a gap between items: one at a space, one between letters."""
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     own = min(_WIDEST_SPACE, median_low(spaces)) if len(spaces) >= _FEW else 0.0

@@ -65,9 +65,9 @@ class OcrPool:
 
     @property
     def engine_name(self) -> str | None:
-        """The engine in use, PPOCR or TESSERACT; None if neither is installed.
+        """The engine in use, PPOCR or TESSERACT; None if no engine can be used.
 
-        It is the engine of the settings, or Tesseract if PP-OCR is not installed.
+        It is the engine of the settings. If PP-OCR is not installed, Tesseract replaces it.
         """
         if self._wanted in self._engines:
             return self._wanted

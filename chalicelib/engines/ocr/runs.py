@@ -25,8 +25,8 @@ def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[T
     """Split the lines of a page into runs of words, the items of the task `text`.
 
     Args:
-        page: page as read; without pixels only the positions of the characters are used.
-        engine: engine that reads a part again if its text cannot be taken from the line.
+        page: page as read. Without pixels, only the positions of characters determine the gaps.
+        engine: engine that reads a part again if it is unclear which characters belong to it.
         check: called regularly; may raise an error to stop.
 
     Returns:

@@ -81,15 +81,15 @@ def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Return whether a wide gap between two characters is common even without a space."""
+    """Return whether two characters often have a wide gap between them without a space."""
     return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 
 def _may_part(text: str, at: int) -> bool:
     """Return whether a missing space may be inserted before a character of a text.
 
-    No space may be inserted before closing punctuation, next to a mark or hyphen inside a number,
-    or between two narrow letters, as in "still".
+    No space may be inserted before closing punctuation, next to punctuation or a hyphen inside a
+    number, or between two narrow letters, as in "still".
     """
     if not 0 < at < len(text) or text[at] in _CLOSING or " " in text[at - 1 : at + 1]:
         return False

@@ -1,8 +1,8 @@
 """Straightens photographed pages that are bent, such as those of books.
 
-The lines of text show the slope of the page at many positions. A smooth field of slopes is fitted
-to them. Curves that follow the field become the rows of the straightened page. Any bend and camera
-angle is handled in the same way, because the paper may have any shape. (Cao, Ding and Liu 2003
+The lines of text show the slope of the page at many positions. A smooth field is fitted to these
+slopes. Curves that follow the field become the rows of the straightened page. The paper may have
+any shape, so every bend and camera angle is handled in the same way. (Cao, Ding and Liu 2003
 assume a cylinder.)
 """
 

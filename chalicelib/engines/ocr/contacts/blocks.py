@@ -120,7 +120,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Split a text at a field name (`Ship to:`); yield each part and the piece it is part of."""
+    """Split a text at a field name (`Ship to:`); yield each part and the piece that contains it."""
     end = key_end(piece.text)
     tail = piece.cut(end, len(piece.text)) if end else None
     if tail is None or not _is_headed(piece.text[: end - 1], tail.text):
@@ -162,7 +162,7 @@ def _confidence(piece: CardPiece) -> float:
 
 
 def _without_icon(piece: CardPiece) -> CardPiece:
-    """Remove a letter or mark before an address line: a misread map icon, or a label."""
+    """Remove a sign or single letter before a house number: a misread map icon, or a label."""
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece

@@ -43,7 +43,7 @@ class Clues:
     """Part of each mail address before the at sign, except names of roles such as info."""
 
     def organisation(self, text: str) -> float:
-        """Return how well a text matches any of the domain owners, 0 to 1."""
+        """Return how well a text matches the owner's name in any domain name, 0 to 1."""
         return max((_owner_fit(text, owner) for owner in self.owners), default=0.0)
 
     def person(self, text: str) -> float:

@@ -22,7 +22,7 @@ _CENTS = re.compile(r"[.,]\d\d(?!\d)")
 
 
 def key_end(text: str) -> int:
-    """Return the index after the colon of the field name that begins a text; 0 if there is none."""
+    """Return the end of a field name (`Name:`) at the start of a text; 0 if there is none."""
     match = _KEY.match(text)
     return match.end() if match and len(match["key"].split()) <= settings.TOWN_WORDS else 0
 

@@ -66,9 +66,9 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Choose the groups with the highest scores; no two groups may share a piece.
+    """Choose the groups with the highest scores; return them, and the groups that remain.
 
-    Also return the groups that are left: they share no piece with a chosen group.
+    No two chosen groups share a piece. No remaining group shares a piece with a chosen group.
     """
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
@@ -205,9 +205,9 @@ class _Judge:
     def _joined_organisation(self, group: Group, confidence: float) -> float:
         """Return the score of an organisation name over several lines; 0 if one line is enough.
 
-        Lines belong together if the further lines begin with a word such as `and`, if they match
-        the domain clearly better than one line does, if they have a legal form, or if they look
-        like a logo. Field names with values are excluded.
+        Several lines are needed in four cases: each further line begins with a word such as `and`,
+        the lines contain a legal form, together they match the domain clearly better than one line,
+        or they look like a logo. Field names with values are excluded.
         """
         text = join_text(group)
         is_labelled = any(

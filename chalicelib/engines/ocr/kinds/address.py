@@ -137,7 +137,7 @@ def names_street(text: str) -> bool:
 
 
 def is_unit(text: str) -> bool:
-    """Return whether a line contains a building, a part of a building, or a recipient of mail."""
+    """Return whether a line names a building, a part of a building, or a recipient of mail."""
     return _unit(text.strip()) > 0.0
 
 

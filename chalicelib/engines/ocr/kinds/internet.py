@@ -38,13 +38,13 @@ COUNTRIES = word_set(
 
 
 def is_ending(label: str) -> bool:
-    """Return whether a label can be the last one of a domain name, such as `com`."""
+    """Return whether a label of a domain name is a top-level domain, such as `com`."""
     folded = label.lower()
     return folded in GENERIC or folded in COUNTRIES
 
 
 def main_label(name: str) -> str:
-    """Return the owner's label in a domain name: `acme` in `www.mail.acme.co.uk`."""
+    """Return the part of a domain name that names the owner: `acme` in `www.mail.acme.co.uk`."""
     labels = [label for label in name.lower().split(".") if label and label != "www"]
     while len(labels) > 1 and (is_ending(labels[-1]) or labels[-1] == ""):
         labels.pop()

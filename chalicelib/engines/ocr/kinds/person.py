@@ -231,5 +231,4 @@ def _is_initial(word: str) -> bool:
 
 
 def _has_long_word(words: list[str]) -> bool:
-    """Return whether any word is long enough for a name."""
     return any(len(word) > 1 and "." not in word for word in words)

@@ -104,7 +104,7 @@ def digits_of(text: str) -> str:
 
 
 def _as_digits(match: re.Match[str]) -> str:
-    """Return a word with letters replaced by similar digits, if at least half of it is digits."""
+    """Replace letters by similar digits if at least half of a word's characters are digits."""
     word = match.group()
     if 2 * sum(char.isdecimal() for char in word) < len(word):
         return word

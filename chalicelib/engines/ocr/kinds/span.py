@@ -1,4 +1,4 @@
-"""Spans, which are parts of a line of one kind, such as dates; and helpers for word lists."""
+"""Spans, which are parts of a line such as a date or a name; and functions for words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\s,;:()|/\"]+")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The characters from `start` to `end` of a line that are of one kind, such as a date."""
+    """A part of a line that has a known kind, such as a date."""
 
     start: int
     """Index of the first character."""

@@ -54,7 +54,7 @@ def arrange(
     Args:
         runs: runs of one page that was rotated upright; they may overlap.
         is_exact: whether the runs come from a text layer.
-        places: boxes of tables, which are numbered after the runs.
+        places: boxes of tables; their indexes follow the indexes of the runs.
 
     Returns:
         Blocks that contain each run once. A run across a gutter is split. Vertical text is last.

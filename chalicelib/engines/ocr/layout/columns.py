@@ -104,10 +104,10 @@ def level_pieces(
     Args:
         lines: the runs.
         slope: slope of the page, in radians.
-        is_exact: True if boxes are as high as the font, and no run crosses a gutter. If False,
-            boxes are only as high as the ink. They are extended to the height of a capital and the
-            depth of a descender, and runs are split.
-        places: boxes of tables, which become pieces after the pieces of the runs.
+        is_exact: whether boxes are as high as the font and no run crosses a gutter. If not, each
+            box is only as high as the ink. It is extended to the height of a capital and the depth
+            of a descender, and the run is split at wide gaps.
+        places: boxes of tables. Each becomes one piece; these pieces are last.
     """
     level = _Turn(slope)
     pieces: list[Piece] = []
@@ -200,7 +200,7 @@ def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
 
 
 class _Strip:
-    """The pieces between two horizontal gaps that cross a whole part of the page."""
+    """A horizontal strip of a part of the page, with empty space above and below its pieces."""
 
     def __init__(self, pieces: list[Piece], height: float) -> None:
         self.pieces = pieces
@@ -296,7 +296,7 @@ def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
 
 
 def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
-    """Join neighbouring strips to bands if they share a gutter, or if none of them has one."""
+    """Group neighbouring strips into bands: strips that share a gutter, or that have no gutters."""
     bands: list[_Band] = []
     for number, strip in enumerate(strips):
         follower = strips[number + 1] if number + 1 < len(strips) else None
@@ -308,7 +308,7 @@ def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
 
 
 class _Band:
-    """Neighbouring strips that share a gutter, or have none."""
+    """Neighbouring strips that share a gutter, or that have no gutters."""
 
     def __init__(self, strip: _Strip, height: float) -> None:
         self.strips = [strip]
@@ -344,7 +344,7 @@ class _Band:
         return [each for each in common if each[0] >= left and each[1] <= right]
 
     def _ends_at_picture(self, strip: _Strip, gutter: Interval) -> bool:
-        """Return whether a gap, as for an image, interrupts both columns at the same heights."""
+        """Return whether both columns end and begin again at the same heights, as at an image."""
         if strip.top - self.strips[-1].bottom < _PICTURE * self._height:
             return False
         above, below = (_sides(part.pieces, gutter) for part in (self.strips[-1], strip))

@@ -52,7 +52,7 @@ def texts_near(
     Args:
         segments: segments of the page.
         place: where the value is.
-        values: normalised words of all values of the document, which are not captions.
+        values: normalised words of each value of the document; such texts are not captions.
     """
     first, number = place.segments[0], place.numbers[0]
     for text, factor in _before(segments[number], first):
@@ -99,7 +99,7 @@ def _above(
 
 
 def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, float]]:
-    """Yield the text before a value on its line, then shorter and shorter ends of this text.
+    """Yield the text before a value on its line, then only the last words of this text.
 
     The line may begin with another field: "Invoice No. 17 Date 3/5/24".
     """
@@ -111,9 +111,9 @@ def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, flo
 
 
 def _behind(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the ends of a text, one word shorter each time, with a factor for the score.
+    """Yield the last words of a text, one word fewer each time, with a factor for the score.
 
-    The factor is higher if a colon is before the first word of the end.
+    The factor is higher if a colon precedes these words.
     """
     starts = [match.start() for match in _WORD.finditer(text)][1:]
     for start in starts[-_MOST_WORDS:]:

@@ -34,8 +34,8 @@ class RankedCaption:
 def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[RankedCaption]:
     """Return the texts that may be captions of an entity, the best first.
 
-    If there are many examples, some texts are left out: those that occur in several examples but
-    are near the value in only one example.
+    If there are many examples, texts that occur in several examples are left out if they are near
+    the value in only one example.
     """
     located = {at: each.near[entity] for at, each in enumerate(examples) if entity in each.near}
     sightings: dict[CaptionKey, dict[int, NearText]] = {}
@@ -75,8 +75,8 @@ def choose_captions(
         ranked: the possible captions of each entity, the best first.
 
     Returns:
-        The captions of each entity that has any. An entity gets a further caption only if this
-        caption is near the value in an example without any of the previous captions.
+        The captions of each entity that has any. Each further caption is near the value in
+        an example where no previous caption is near it.
     """
     chosen: dict[str, list[RankedCaption]] = {entity: [] for entity in ranked}
     covered: dict[str, set[int]] = {entity: set() for entity in ranked}

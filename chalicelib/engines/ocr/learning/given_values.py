@@ -99,9 +99,9 @@ def amounts_of(text: str) -> frozenset[Decimal]:
 
 
 def _plain(digits: str) -> str:
-    """Replace the last mark of a number by a decimal point, and remove its other marks.
+    """Replace the last separator in a number by a decimal point, and remove other separators.
 
-    If the last mark occurs twice, it separates thousands, and the result is an empty text.
+    Return an empty text if the last separator occurs twice, because it separates thousands.
     """
     head, mark, tail = digits.rpartition(".") if "." in digits else ("", "", digits)
     if digits.rfind(",") > digits.rfind("."):
@@ -179,9 +179,9 @@ class PageTexts:
         """Find a value on the page.
 
         Returns:
-            Places with the same letters and digits. If there are none, places where the value is in
-            another format; if there are none either, places where it may be misread. For dates,
-            and amounts with marks, other formats are tried first.
+            Places with the same letters and digits. If there are none, places with the value in
+            another format, then places with a similar text, which may be misread. For dates, and
+            for amounts with punctuation, other formats are searched first.
         """
         wanted = compact(value)
         if not wanted:

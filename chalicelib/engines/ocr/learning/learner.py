@@ -81,7 +81,7 @@ class TemplateLearner:
         return tuple(FieldScore(name, right[name], of[name]) for name in self._entities)
 
     def _template(self, numbers: Sequence[int] | Iterator[int] | range) -> FormTemplate | None:
-        """Fit a template to the examples with these numbers; None if the template has no key."""
+        """Fit a template to the examples with these indexes; None if no key was found."""
         chosen = list(numbers)
         examples = [self._examples[number] for number in chosen]
         ranked = {name: rank_captions(examples, name)[:MOST_RANKED] for name in self._entities}

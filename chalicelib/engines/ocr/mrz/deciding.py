@@ -70,8 +70,8 @@ def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
     """Find the most probable text of a zone that has correct check digits.
 
     Returns:
-        The text. None if a position has no allowed character, or if it is more probable that a
-        check digit is misprinted than that characters were misread.
+        The text. None if a position has no allowed character, or if a misprinted check digit is
+        more probable than misread characters.
     """
     kept = _allowed(form, rows)
     if kept is None:

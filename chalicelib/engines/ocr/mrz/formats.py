@@ -25,7 +25,7 @@ Place = tuple[int, int]
 
 
 def value_of(letter: str) -> int:
-    """Return the number that stands for a character in the sum of a check digit; 0 for a filler."""
+    """Return the value of a character in the sum of a check digit; 0 for a filler."""
     return 0 if letter == FILLER else LETTERS.index(letter)
 
 

@@ -243,7 +243,7 @@ def convex_hull(points: Ints) -> Doubles:
 
 
 def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the upper or lower side of the hull around sorted points, without its last point."""
+    """Return one half of the convex hull of sorted points, without the half's last corner."""
     chain: list[tuple[int, int]] = []
     for x, y in points:
         while len(chain) > 1 and _bends_in(chain[-2], chain[-1], x, y):

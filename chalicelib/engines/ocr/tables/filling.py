@@ -82,7 +82,7 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
 
 
 def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
-    """Return the index of a piece's cell; cells at the height of the piece are preferred."""
+    """Return the index of a piece's cell; search `near`, the cells at its height, first."""
     if near is not None:
         number, is_over = _best(slots[near], piece)
         if is_over:
@@ -115,8 +115,8 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     """Renumber the rows of a table, and merge the cells that then have the same rows and columns.
 
-    `numbers` has the new number of each row; joined rows have the same number. The table is
-    returned unchanged if cells would overlap in the new one.
+    `numbers` has the new index of each row; rows with the same new index are joined. If cells would
+    then overlap, the table is returned unchanged.
     """
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in predicted.cells():
@@ -143,9 +143,9 @@ def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
 
 
 def join_signs(filled: FilledGrid) -> FilledGrid:
-    """Join each column that has only currency signs, and no header, to the column of its amounts.
+    """Join columns that contain only currency signs to the columns of the amounts.
 
-    The amounts are on the right of their signs, unless the first such column has some on its left.
+    The first column of signs shows whether amounts are in the next or in the previous column.
     """
     texts: dict[int, dict[int, str]] = {}
     for slot, lines in filled.cells():

@@ -276,7 +276,6 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the mean probability of lines, weighted by length; if there are none, the grid's."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability

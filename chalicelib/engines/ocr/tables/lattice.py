@@ -83,7 +83,7 @@ def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def lattice_grid(lattice: Lattice) -> TableGrid | None:
-    """Return the cells of a lattice; None if it is only a frame, or a pattern of many cells."""
+    """Return the cells of a lattice; None if it has only one cell, or too many for a table."""
     edges_y = _boundaries(lattice.horizontal, lattice)
     edges_x = _boundaries(lattice.vertical, lattice)
     edges_x = _add_outer_boundary(edges_x, lattice.horizontal, lattice.text_height)
@@ -119,7 +119,7 @@ def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
 def _add_outer_boundary(
     edges: list[float], across: Sequence[Ruling], text_height: float
 ) -> list[float]:
-    """Add an outer boundary where most ruled lines in the other direction end.
+    """Add an outer boundary where the perpendicular ruled lines end, if there is none.
 
     Some tables have no borders at their sides.
     """
@@ -137,8 +137,8 @@ def _borders(
 ) -> Bools:
     """Return a mask of the drawn borders, shape (inner boundaries, cells along a boundary).
 
-    `edges` has the positions of the boundaries, including the outer ones, and `rulings` the ruled
-    lines along them. `sides` has the positions of the boundaries in the other direction.
+    `rulings` are ruled lines in one direction. `edges` has the positions of all boundaries in this
+    direction, and `sides` the positions of the boundaries in the other direction.
     """
     inner = np.asarray(edges[1:-1])
     starts, ends = np.asarray(sides[:-1]), np.asarray(sides[1:])
@@ -154,8 +154,8 @@ def _borders(
 def _join_places(under: Bools, at_right: Bools) -> Ints:
     """Join cells without a border between them, so that joined cells are rectangles.
 
-    `under` is true where a border is drawn below, shape (rows - 1, columns); `at_right` where one
-    is drawn on the right, shape (rows, columns - 1). The result has the number of each joined cell.
+    `under` marks borders below cells, shape (rows - 1, columns); `at_right` marks borders at the
+    right, shape (rows, columns - 1). Return, for each cell, the number of its joined cell.
     """
     rows, columns = at_right.shape[0], under.shape[1]
     owner = np.arange(rows * columns).reshape(rows, columns)

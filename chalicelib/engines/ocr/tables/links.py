@@ -115,7 +115,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
-    """Return the rows that resemble none of the rows in `running`; numbers are ignored."""
+    """Remove the rows that are similar to a row in `running`; numbers in the rows are ignored."""
     known = [_plain(row) for row in running]
     return [
         row
@@ -157,7 +157,7 @@ def _last_row(table: Table) -> int:
 
 
 def _have_equal_columns(before: PagePart, part: PagePart) -> bool:
-    """Return whether the text of each column overlaps horizontally in the two parts."""
+    """Return whether the text of each column has overlapping x ranges in the two parts."""
     first, second = _extents(before), _extents(part)
     return all(
         min(first[column][1], second[column][1]) > max(first[column][0], second[column][0])

@@ -37,7 +37,7 @@ def cut_page(
     """Split the lines of an upright page into pieces of text with upright boxes around their ink.
 
     The caller has erased ruled lines from the pixels of the page; `rulings` has the vertical ruled
-    lines. The engine reads a piece again if its text cannot be taken from the line of text.
+    lines. The engine reads a piece again if it is unclear which characters belong to it.
     """
     lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
     if page.is_exact or page.pixels is None:

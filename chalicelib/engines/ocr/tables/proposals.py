@@ -62,9 +62,9 @@ def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
 def _with_group_names(
     aligned: FilledGrid, region: Region, separators: Sequence[float], rulings: Rulings
 ) -> FilledGrid:
-    """Align text again if several rows are above the numbers: all but the last name groups.
+    """Align text again if the upper rows of a header contain names of groups of columns.
 
-    Names of groups leave the first column free, unlike other text directly above a table.
+    Such rows leave the first column free, unlike other text directly above a table.
     """
     rows = group_rows(region.pieces)
     first = next((n for n, row in enumerate(rows) if _has_numbers(row)), 0)
@@ -77,7 +77,7 @@ def _with_group_names(
 
 
 def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
-    """Yield each structure once, and copies of it with joined header rows and currency signs."""
+    """Yield each structure, and its variants with joined currency signs or header rows, once."""
     seen: list[FilledGrid] = []
     for each in filled:
         for one in (each, join_signs(each)):
@@ -139,14 +139,14 @@ def join_near(filled: FilledGrid) -> FilledGrid:
 
 
 def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
-    """Return the white space between a row and the one above, in pixels; 0 if one is empty."""
+    """Return the vertical gap between a row and the row above, in pixels; 0 if a row is empty."""
     if not rows[row] or not rows[row - 1]:
         return 0.0
     return row_box(rows[row]).min_y - row_box(rows[row - 1]).max_y
 
 
 def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split row i into `depths[i]` rows; `numbers` has the place of each line among them, by id."""
+    """Split row i into `depths[i]` parts; `numbers[id(line)]` is the index of a line's part."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in filled.cells():
@@ -166,7 +166,7 @@ def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, in
 def join_head(filled: FilledGrid) -> FilledGrid:
     """Join the first rows, at most four, that are lines of the same header.
 
-    They have no numbers and no spanning cells, and are as close as lines of one text.
+    These rows have no numbers and no spanning cells, and are as close as lines of a paragraph.
     """
     rows = filled.row_lines()
     spanning = {

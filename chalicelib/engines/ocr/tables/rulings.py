@@ -81,9 +81,10 @@ def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Ruli
 def _find_direction(
     gray: Pixels, text: Doubles, text_height: float, share: float
 ) -> tuple[Ruling, ...]:
-    """Find horizontal lines of `share` text heights or more; in a transposed image, vertical lines.
+    """Find horizontal lines that are at least `share` text heights long.
 
-    `text` has the boxes of lines of text, shape (lines, 4): left, top, right, bottom.
+    Transpose the image to find vertical lines. `text` has left, top, right and bottom of each line
+    of text, shape (lines, 4).
     """
     least = max(8, round(share * text_height))
     if gray.shape[0] < 3 or gray.shape[1] < least:
@@ -106,7 +107,7 @@ def _find_direction(
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
     """Return whether an edge is completely inside one or two lines of text, as strokes are.
 
-    If rows are narrow, strokes of letters can join with those of the row below to one edge.
+    If lines of text are close together, strokes of two lines can form a single edge.
     """
     crossed = text[
         (edge.position > text[:, 1])
@@ -124,9 +125,9 @@ def _is_stroke(edge: Ruling, text: Doubles) -> bool:
 def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
     """Return the horizontal runs of at least `least` set pixels, with small gaps closed.
 
-    Row r of `mask` is row r + 1 of the raster. Parts longer than the strokes of letters are joined
-    over gaps of at most a quarter of the text height. The result has the shape (runs, 3), sorted
-    by row: row of the raster, start, and end (exclusive).
+    Gaps of at most a quarter of the text height are closed between parts that are longer than the
+    strokes of letters. The result has row, start and end (exclusive) of each run, shape (runs, 3),
+    sorted by row. Rows are those of the raster: the row of `mask` plus 1.
     """
     rows, width = mask.shape
     padded = np.zeros((rows, width + 2), np.bool_)

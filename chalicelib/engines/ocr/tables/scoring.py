@@ -140,14 +140,14 @@ def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
-    """Return how often a gap inside a table row is nearly as large as one between rows, 0 to 1."""
+    """Return how often (0 to 1) a gap within a row is nearly as large as a gap between rows."""
     ordered = sorted(between)
     nearer = sum(bisect_right(ordered, white / settings.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))
 
 
 def _tightness(between: Sequence[float], usual: float) -> float:
-    """Return the mean fraction by which gaps are narrower than the usual gap."""
+    """Return the mean of 1 - gap / `usual` over all gaps between rows, each clipped to 0 to 1."""
     shares = [1 - max(0.0, white) / max(1.0, usual) for white in between]
     return fmean([max(0.0, share) for share in shares] or [0.0])
 

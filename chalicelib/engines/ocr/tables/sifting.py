@@ -48,8 +48,8 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 def _has_values(filled: FilledGrid) -> bool:
     """Return whether the text has columns of values, as short tables do.
 
-    Most columns after the first contain numbers; or, with a header, one that begins with words.
-    This excludes addresses next to each other, and a number or date next to an address.
+    Most columns after the first must contain numbers. If there is a header, one column of numbers
+    that begins with words is enough. Addresses next to addresses, numbers or dates are excluded.
     """
     columns = [_column_texts(filled, column) for column in range(1, filled.grid.column_count)]
     numeric = [
@@ -72,7 +72,7 @@ def _has_header(filled: FilledGrid) -> bool:
 
 
 def _is_dense(filled: FilledGrid) -> bool:
-    """Return whether rows of text are close together; the labels of a chart are not."""
+    """Return whether rows of text are close together, unlike the labels of a chart."""
     lines = list(filled.lines())
     height = median(line.box.height for line in lines)
     boxes = [row_box(row) for row in group_rows(lines)]
@@ -159,8 +159,8 @@ def _wordy_share(filled: FilledGrid) -> float:
 def agreement(first: FilledGrid, second: FilledGrid) -> float:
     """Return how much two structures of the same pieces agree on rows and columns, 0 to 1.
 
-    Each structure puts a piece into a row with certain other pieces. The two sets of pieces are
-    compared by intersection over union; columns likewise. The result is the mean over all pieces.
+    For each piece, the pieces in the same row of either structure are compared by intersection over
+    union. The same is done for columns. The result is the mean over all pieces.
     """
     return (_shared_lanes(first, second, True) + _shared_lanes(first, second, False)) / 2
 

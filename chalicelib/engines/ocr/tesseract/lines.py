@@ -43,7 +43,7 @@ def line_of(
 
     Args:
         words: words from left to right, at least one.
-        span: beginning and end of the line, in the same pixels as the words' boxes.
+        span: x of the beginning and of the end of the line, in the pixels of the words' boxes.
         box: box of the line on the page, in pixels.
         quad: corners of the line on the page, if it is not upright.
     """

@@ -52,7 +52,7 @@ def _packaged_program() -> Program | None:
 
 
 def _system_program() -> Program | None:
-    """Find a program installed in the system, with its language data; None if missing."""
+    """Return a program installed in the system, without the path of its data; None if missing."""
     path = shutil.which(_PROGRAM)
     return Program(Path(path), None) if path else None
 
@@ -63,7 +63,7 @@ def _data_name() -> str:
 
 @cache
 def data_sha256() -> str:
-    """Return the SHA-256 of the language data, or of a program that includes its data."""
+    """Return the SHA-256 of the language data, or of the program if its data was not found."""
     program = find_program()
     if program is None:
         return ""

@@ -83,8 +83,8 @@ class StatementColumns:
     def own_number(self, label: Rect, text: str, types: Sequence[str]) -> tuple[bool, int | None]:
         """Find the number in a row that is the value of the row's label.
 
-        It is the year-to-date sum if the label contains `YTD`. Otherwise it is the hours if the
-        key's `types` contain NUMBER, and the amount of the period if not.
+        It is the year-to-date sum if the label contains `YTD` or `year to date`. Otherwise it is
+        the hours if the key's `types` contain NUMBER, and the amount of the period if not.
 
         Returns:
             Whether the row has numbers in known columns, and the index of the number; None if
