@@ -101,10 +101,10 @@ def with_shift(
     If users word their texts differently from the examples, the advice includes an entry about it.
 
     Args:
-        advice: advice on the version that was adjusted.
+        advice: advice on the version before the adjustment.
         before: fraction of users' in-domain texts that were rejected before the adjustment.
         after: fraction of the same texts that are rejected after the adjustment.
-        rate: fraction of in-domain texts that the model should reject.
+        rate: fraction of in-domain texts that may be rejected, as requested for the adjustment.
     """
     others = [one for one in advice if one["code"] != USER_WORDING]
     # Unless the whole interval is above the rate, users may word their texts like the examples.

@@ -53,7 +53,7 @@ class Arithmetic(Protocol):
         ...
 
     def exp(self, values: Floats) -> Floats:
-        """Return the exponential of values of at most 0, in place; float, any shape."""
+        """Replace values of at most 0 by exponentials, and return them; float, any shape."""
         ...
 
     def log(self, values: Floats) -> Floats:
@@ -82,7 +82,7 @@ class PlainArithmetic:
         return values
 
     def exp(self, values: Floats) -> Floats:
-        """Return the exponential, in place; float32, any shape."""
+        """Replace values by exponentials, and return them; float32, any shape."""
         return np.exp(values, out=values)
 
     def log(self, values: Floats) -> Floats:
@@ -111,7 +111,7 @@ class GridArithmetic:
         return _round_to(values, _RESIDUAL_STEPS)
 
     def exp(self, values: Floats) -> Floats:
-        """Return the exponential of values of at most 0, in place; float64, any shape."""
+        """Replace values of at most 0 by exponentials, and return them; float64, any shape."""
         return exact_exp(values)
 
     def log(self, values: Floats) -> Floats:
@@ -122,7 +122,7 @@ class GridArithmetic:
 def arithmetic_for(examples: int, threads: int = 1) -> Arithmetic:
     """Return `GridArithmetic` for up to EXACT_EXAMPLES examples, and `PlainArithmetic` for more.
 
-    `GridArithmetic` makes sums independent of threads. `PlainArithmetic` is plain float32.
+    `threads` is the number of threads to use. Results do not depend on it.
     """
     return GridArithmetic(threads) if examples <= EXACT_EXAMPLES else PlainArithmetic(threads)
 

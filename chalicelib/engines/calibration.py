@@ -81,7 +81,7 @@ def energies(logits: Floats, temperature: float) -> Doubles:
 
 
 def fast_energies(logits: Singles) -> Singles:
-    """Return the log-sum-exp of the logits in float32, as in served models; shape (texts,)."""
+    """Return the log-sum-exp of each text's logits, computed in float32, shape (texts,)."""
     top = logits.max(axis=1)
     sums: Singles = np.exp(logits - top[:, None]).sum(axis=1)
     np.log(sums, out=sums)

@@ -88,12 +88,12 @@ def likely_label_errors(
     """Return examples whose labels are probably wrong, the most suspicious first.
 
     The method is confident learning. The threshold of a label is its mean probability over the
-    examples with this label. For each example, the most probable of the labels that reach their
-    thresholds is compared with the given label. If they differ, the example counts as an error.
+    examples with this label. An example counts as an error if the most probable label that reaches
+    its threshold is not the given label.
 
-    Candidates are the examples for which another label is more probable than the given label. The
-    candidates with the lowest probability of the given label are returned, at most as many as
-    there are errors. Labels with fewer than LEAST_EXAMPLES examples are not examined.
+    At most as many examples as errors are returned: those whose given label has the lowest
+    probability and is not the most probable label. Labels with fewer than LEAST_EXAMPLES examples
+    are not examined.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).

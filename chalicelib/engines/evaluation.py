@@ -21,7 +21,8 @@ def evaluate_single(
     """Return the evaluation of a model that predicts one label.
 
     Args:
-        example_ids: id of each row; None for an example of a global dataset, which is left out.
+        example_ids: id of each row's example. Rows without an id, which come from a global
+            dataset, are left out.
         names: labels by column.
         truth: index of the true label, int, shape (rows,).
         shares: probabilities, as the finished model returns them, float, shape (rows, labels).

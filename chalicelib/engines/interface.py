@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EncoderUse:
-    """An encoder on whose vectors a model was trained."""
+    """An encoder that computes the input vectors of a model."""
 
     name: str
     sha256: str

@@ -30,10 +30,10 @@ def target_thresholds(
 ) -> list[dict[str, Any]]:
     """Return a record for each target precision, from out-of-fold predictions.
 
-    A record has the lowest threshold that meets two conditions: these predictions reach the target
-    precision, and predictions for other inputs are expected to reach it. The threshold is None if
-    no value meets both. The record also has the coverage: the fraction of predictions at or above
-    the threshold, with its 95 % interval.
+    A record has the lowest threshold at which these predictions reach the target precision and
+    predictions for other inputs are expected to reach it. It is None if no threshold is sufficient.
+    The record also has the coverage: the fraction of predictions at or above the threshold, with
+    its 95 % interval.
 
     Args:
         probabilities: probability of each prediction, float, shape (predictions,); -1 for a

@@ -1,4 +1,4 @@
-"""Labelled texts in the form that a training needs."""
+"""The labelled texts of one training, with methods that filter and sample them."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class TrainingTexts:
         """Leave out all labels that have fewer than `minimum` examples, with their texts.
 
         Raises:
-            TrainingFailed: fewer than two labels are left, because examples were removed after the
-                call.
+            TrainingFailed: fewer than two labels are left. This can occur if examples were removed
+                after the training was requested.
         """
         counts = [0] * len(self.labels)
         for at in self.label_indexes:
@@ -84,8 +84,8 @@ class TrainingTexts:
         """Sample about `limit` texts, with the same fraction of every label.
 
         Args:
-            limit: number of texts above which a sample is taken.
-            least: minimum number of texts of each label. A label with fewer texts keeps all.
+            limit: approximate number of texts to return.
+            least: minimum number of texts of each label. If a label has fewer, all are returned.
 
         Returns:
             The sample; all texts if there are at most `limit`.

@@ -1,4 +1,4 @@
-"""Texts of users, to which a trained model is adjusted. See beyond.md, section 15."""
+"""Sample texts from users, for adjusting a trained model. See beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def check_user_texts(
     trained to reject out-of-scope texts.
 
     Raises:
-        BadRequest: there are too few or too many texts; a text has a label that the model does not
-            have; or the model cannot reject texts, but a rate, texts without labels or
+        BadRequest: there are too few or too many texts, or a text has a label that the model does
+            not have. Also raised if the model cannot reject texts, but a rate, unlabelled texts or
             out-of-scope texts were sent.
     """
     _check_labels(found, labels)

@@ -173,7 +173,7 @@ class JoinedGraph:
         return [renamed(output) for output in outputs]
 
     def _upgraded(self, node: SourceNode, renamed: Callable[[str], str], opset: int) -> Pieces:
-        """Return a node of another graph with this graph's names and operator version."""
+        """Return an included node with renamed values; axes in an attribute become an input."""
         inputs = [renamed(name) for name in node.inputs]
         rest: Pieces = []
         for field in node.rest:

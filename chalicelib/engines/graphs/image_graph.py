@@ -161,7 +161,7 @@ def _halves(graph: JoinedGraph, values: str) -> str:
 
 
 def _unit_roots(graph: JoinedGraph, embedding: str) -> str:
-    """Add nodes that take square roots of embeddings and scale each row to length 1.
+    """Add nodes that take square roots of embeddings and scale each row to unit length.
 
     The result, float64, shape (images, dims), equals the result of the function `unit_roots`.
     """

@@ -127,11 +127,11 @@ def renamed_tensor(message: memoryview, name: str) -> Pieces:
 
 
 def renamed_value(message: memoryview, name: str, prefix: str) -> bytes:
-    """Return a value's type and shape with another name.
+    """Return the description of a value (its type and shape) under another name.
 
-    The prefix is added to the names of the value's variable sizes, such as the number of tokens.
-    Two encoders may read different numbers of tokens. If these sizes had the same name, the runtime
-    could use the same memory for values of both encoders.
+    The prefix is added to the names of variable dimensions, such as the number of tokens. Two
+    encoders may read different numbers of tokens. If these dimensions had the same name, the
+    runtime could use the same memory for values of both encoders.
     """
     rest = [field.whole for field in read_fields(message) if field.number != _VALUE_NAME]
     described = memoryview(b"".join(rest))

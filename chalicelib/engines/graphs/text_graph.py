@@ -122,7 +122,7 @@ class TextHead:
         return self._graph.add("Add", product, self._graph.constant(offsets))
 
     def _directions(self, features: str, centre: Array) -> str:
-        """Add nodes that subtract `centre` and scale to length 1: float64, shape (1, dims)."""
+        """Add nodes that centre features and scale them to unit length: float64, (1, dims)."""
         graph = self._graph
         moved = graph.add("Sub", graph.cast(features, "float64"), graph.constant(centre, "float64"))
         squares = graph.add("ReduceSum", graph.add("Mul", moved, moved), graph.integers(1))
@@ -132,7 +132,7 @@ class TextHead:
         return graph.add("Div", graph.add("Round", graph.add("Mul", units, steps)), steps)
 
     def _cosines(self, units: str, anchors: Array) -> str:
-        """Add nodes that compute the cosine to each stored training text: float32, (1, anchors)."""
+        """Add nodes that compare a text with all stored texts: cosines, float32, (1, anchors)."""
         graph = self._graph
         stored = graph.cast(graph.constant(smallest_integers(anchors.T)), "float32")
         product = graph.add("MatMul", graph.cast(units, "float32"), stored)
@@ -165,9 +165,9 @@ class TextHead:
         return graph.add("Add", alone, graph.add("Mul", bonus, weight))
 
     def _likely_only(self, nearness: str, alone: str) -> str:
-        """Add nodes that set cosines to ABSENT, except for the most likely labels.
+        """Add nodes that replace the values of unlikely labels in `nearness` by ABSENT.
 
-        The most likely labels are those with the highest logits in `alone`.
+        Likely labels are the COMPARED_LABELS labels with the highest logits in `alone`.
         """
         graph = self._graph
         best = graph.largest(alone, COMPARED_LABELS, axis=1)
@@ -179,7 +179,7 @@ class TextHead:
         return self._graph.add("ReduceLogSumExp", logits, self._graph.integers(1))
 
     def _signals(self, rejector: Rejector, alone: str, logits: str, features: str) -> str:
-        """Add nodes that compute the three inputs of the domain score: float64, shape (1, 3).
+        """Add nodes that compute three signals that a text is in the domain: float64, (1, 3).
 
         `Rejector.signals` computes the same numbers with numpy.
         """
@@ -203,7 +203,7 @@ class TextHead:
         return graph.add("Clip", signals, *bounds)
 
     def _support(self, scale: DomainScale, alone: str, logits: str) -> str:
-        """Add nodes that compute the support of the predicted label: float64, shape (1, 1)."""
+        """Add nodes that compute the same as `DomainScale.support`: float64, shape (1, 1)."""
         graph, axis = self._graph, self._graph.integers(1)
         heat = graph.constant(scale.heat, "float64")
         alone, logits = graph.add("Mul", alone, heat), graph.add("Mul", logits, heat)

@@ -175,10 +175,10 @@ def _difference(found: Items, expected: Any) -> float:
 
 
 def _box_difference(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> float:
-    """Return the largest difference of probability between an object and its match.
+    """Return the largest difference of probability between two lists of objects.
 
-    The match has the same label and nearly the same box in the other list. The difference is
-    infinite for an object without a match.
+    Objects with the same label and nearly the same box are compared. The difference is infinite
+    if an object with a probability of at least _SURE has no match in the other list.
     """
     largest = 0.0
     for these, others in ((found, expected), (expected, found)):

@@ -1,7 +1,7 @@
-"""Selects samples so that their labels correct as many of the model's expected errors as possible.
+"""Selects samples whose labels would correct as many of the model's expected errors as possible.
 
-A label corrects the error of its own sample. It also corrects part of the errors of similar
-samples; a kernel of the vectors gives the fraction. Errors that earlier labels correct do not count
+Labelling a sample corrects its error, and a fraction of the error of each similar sample. The
+fraction is a kernel of the vectors of both samples. Errors that are already corrected do not count
 again, so near-duplicates of a selected sample have no value. The selection is greedy: the next
 sample is always the one with the largest gain. Sources: Wei, Iyer, Bilmes 2015, Submodularity in
 data subset selection and active learning (facility location); Minoux 1978, Accelerated greedy
@@ -122,10 +122,10 @@ class _Field:
 
 
 def kernel(cosines: Singles) -> Singles:
-    """Return which fraction of one sample's error the label of another sample corrects.
+    """Return the fraction of a sample's error that the label of another sample corrects.
 
     Args:
-        cosines: cosine between the vectors of the two samples, for any number of pairs, float32.
+        cosines: cosine similarity of the vectors of each pair of samples, float32, any shape.
     """
     reach: Singles = np.exp((np.minimum(cosines, 1.0) - 1.0) / np.float32(WIDTH))
     return reach

@@ -19,7 +19,7 @@ _SMALLEST = 1e-12
 
 
 def short_vectors(features: Floats) -> Halves:
-    """Project the features of a head at random to short vectors of length 1.
+    """Compute short vectors of unit length from the features of a head, by random projection.
 
     Args:
         features: float, shape (samples, dims).
@@ -32,7 +32,7 @@ def short_vectors(features: Floats) -> Halves:
 
 
 def unit(rows: Singles) -> Singles:
-    """Scale rows to length 1, float32, shape (rows, dims); a row of zeros stays zero."""
+    """Scale each row to unit length, float32, shape (rows, dims); a row of zeros stays zero."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=1))
     scaled: Singles = rows / np.maximum(lengths, np.float32(_SMALLEST))[:, None]
     return scaled

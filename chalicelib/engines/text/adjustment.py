@@ -1,9 +1,9 @@
-"""Adjusts a trained model to texts of users, without changing its weights.
+"""Adjusts a trained model to texts of users, without changing the weights of its head.
 
-Labelled texts determine the temperature and how frequent each label is. All texts determine the
-rejection threshold. A mixture of score distributions, which were measured in training, is fitted to
-the scores of the texts. The threshold rejects the requested fraction of the in-domain texts: of
-those in the mixture and of the labelled ones.
+The temperature and the label frequencies are fitted to the labelled texts. The rejection
+threshold is fitted to all texts. First, a mixture of score distributions from the training is
+fitted to the scores of the texts. The threshold then rejects the requested fraction of the
+in-domain part of the mixture together with the labelled texts.
 """
 
 from __future__ import annotations
@@ -198,10 +198,10 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
 
 
 def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Doubles]:
-    """Reduce the weight that a rejector gives to the distance from the linear boundary.
+    """Reduce the influence of the distance from the linear boundary on the domain score.
 
     Returns:
-        The new rejector, and its scores of the samples, float64, shape (4, n).
+        The new rejector, and the domain scores of its samples, float64, shape (4, n).
     """
     scale = rejector.scale
     deviations = (*scale.deviations[:2], scale.deviations[2] * _LINE_FACTOR)
@@ -268,7 +268,7 @@ def _threshold(samples: Doubles, weights: Doubles, labelled: Doubles, rate: floa
 
 
 def _rejected(is_below: Bools, in_domain: Doubles, is_known: Bools) -> Interval:
-    """Return the fraction of in-domain texts below a threshold, with its 95 % interval.
+    """Estimate the fraction of in-domain texts below a threshold, with its 95 % interval.
 
     `in_domain` is the probability that each text is in the domain. `is_known` marks the texts
     that were sent with a label.

@@ -104,9 +104,9 @@ def measure_benefit(
     Args:
         sample: vectors of all encoders, and labels.
         before: names of the current encoders.
-        after: names of the other encoders.
-        worth: relative decrease of the log-loss that justifies the other encoders.
-        needs_proof: whether wrong answers must also fall by a tenth, see `Benefit`.
+        after: names of the encoders to compare them with.
+        worth: relative decrease of the log-loss that justifies using `after`.
+        needs_proof: whether stricter conditions apply, see `Benefit.needs_proof`.
 
     Raises:
         TrainingFailed: these texts cannot be trained on.
