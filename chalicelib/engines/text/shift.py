@@ -96,7 +96,7 @@ def add_margin(
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store signals of 200 texts of each kind in the served rejector, for later adjustments."""
+    """Store 200 rows of each array in `kinds` in the served rejector, to adjust it later."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)

@@ -83,7 +83,7 @@ class FeatureReader(Protocol):
         ...
 
     def views(self, place: int) -> int:
-        """Return the number of stored views, at least 1; fewer than requested if space is short."""
+        """Return the number of views with features: at least 1, fewer if storage is limited."""
         ...
 
     def row(self, place: int, view: int = 0) -> Halves:

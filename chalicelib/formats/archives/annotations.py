@@ -134,7 +134,7 @@ class Annotations:
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or file with boxes, such as `box0` for one without name.
+        """Return the name of a column or file with boxes; `box` and the index if it has no name.
 
         Args:
             part: Index from 0 of the annotation file. In annotations.csv, index of the column; only

@@ -52,7 +52,7 @@ class ImageIndex:
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
     def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
-        """Return `found`; but if several images have the name, return the one in the split."""
+        """Return `found`; if several images have the name, return the only one in the split."""
         if isinstance(found, int) or self._names.get(name) != _SEVERAL:
             return found
         if self._by_split is None:

@@ -44,7 +44,7 @@ class VectorTable:
             self.filled = int(self._is_filled.sum())
 
     def missing(self, count: int) -> list[str]:
-        """Return up to `count` texts without a vector: the last such texts, in requested order."""
+        """Return the texts that have no vector, but only the last `count`, in requested order."""
         # From the end, because the ingest computes the same texts from the beginning.
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]

@@ -32,19 +32,19 @@ class Compared:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain justifies five times the time: it is significant."""
+        """Return whether the gain is significant, as needed for five times the time."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain justifies twice the time: it is significant or at least 0.01."""
+        """Return whether the gain is significant or at least 0.01, as needed for twice the time."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         is_enough = self.gain is not None and self.gain.value >= LIKELY_GAIN
         return is_enough or self.is_certain
 
     @property
     def is_large(self) -> bool:
-        """Return whether the gain justifies a dense head: it is at least 0.02."""
+        """Return whether the gain is at least 0.02, as needed for a dense head."""
         return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 

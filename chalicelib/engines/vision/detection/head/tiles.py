@@ -69,7 +69,7 @@ class TileConvolution:
             grid: positions of the map; its number of rows is a multiple of 4.
             inside: channels of the input.
             outside: channels of the result.
-            buffers: working space for the larger of the numbers `inside` and `outside`.
+            buffers: working space for max(inside, outside) channels.
         """
         dtype = buffers.take(0, 1).dtype
         self._grid = grid
