@@ -89,7 +89,7 @@ class Recorder:
         return body
 
     def wait(self, path: str, member: str = "status") -> Any:
-        """Poll until a job has ended; the answers are not stored."""
+        """Poll a job until it has ended; return its last answer, which is not stored."""
         deadline = time.monotonic() + JOB_SECONDS
         while time.monotonic() < deadline:
             body = self.call("", "GET", path)
@@ -99,7 +99,7 @@ class Recorder:
         raise TimeoutError(path)
 
     def _stable(self, value: Any, member: str = "") -> Any:
-        """Replace values that differ between two runs of the same version."""
+        """Replace values that differ between two runs of one version, such as ids and dates."""
         if member in _VOLATILE:
             return type(value).__name__
         if isinstance(value, dict):
@@ -235,7 +235,7 @@ OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def record_texts(recorder: Recorder) -> None:
-    """Upload, train, read and predict texts, for each algorithm."""
+    """Store the answers to calls that upload, read, train on and predict texts."""
     call = recorder.call
     shop = {"data": ("shop.csv", (SAMPLES / "shop_intents.csv").read_bytes())}
     form = {"type": "text-intent", "name": "shop"}
@@ -294,7 +294,7 @@ def record_texts(recorder: Recorder) -> None:
 
 
 def record_images(recorder: Recorder) -> None:
-    """Upload, train, read and predict images of all three types."""
+    """Store the answers to calls that upload, read, train on and predict images of each type."""
     call = recorder.call
     path = "/v2/vision/datasets/upload/sync"
     signs = (SAMPLES / "road_signs.zip").read_bytes()
@@ -341,7 +341,7 @@ def read_model(recorder: Recorder, name: str, family: str, model: str) -> None:
 
 
 def record(url: str, key_file: Path) -> Answers:
-    """Record every answer."""
+    """Make all calls, and return their answers by name."""
     recorder = Recorder(url, key_file)
     for number, (method, path, options) in enumerate((*ERRORS, *OPTIONS)):
         recorder.call(f"{number} {method} {path}", method, path, **options)

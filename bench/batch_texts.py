@@ -50,7 +50,7 @@ print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
 
 @contextmanager
 def served(app: str = "app:app", **fields: object) -> Iterator[tuple[LocalStack, Client, World]]:
-    """Start a stack; yield it, a client that polls twice a second, and the client's `World`."""
+    """Start a stack; yield the stack, a client that polls twice a second, and a test `World`."""
     environment = {"PRESAGE_RATE_FACTOR": "1000"}
     with LocalStack(app, environment=environment) as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
@@ -106,7 +106,7 @@ def end(client: Client, path: str) -> dict[str, Any]:
 
 
 def bench_speed(report: Report, asked: argparse.Namespace) -> None:
-    """Compare time and rate of a batch with those of `encode` alone and of single calls."""
+    """Compare the speed of a batch with `encode` alone, and with single calls."""
     texts = [text for text, _ in short_texts(asked.data, asked.texts)]
     with served() as (stack, client, _):
         model = model_of(client, asked)
@@ -178,7 +178,7 @@ def bench_latency(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_quota(report: Report, asked: argparse.Namespace) -> None:
-    """Run a batch with more lines than the account has predictions, with and without `partial`."""
+    """Run a batch with more lines than predictions are left, without and with `partial`."""
     texts = [f"text {n}" for n in range(asked.texts)]
     left = len(texts) // 2
     with served(CONSTANT) as (_, client, world):
@@ -248,7 +248,7 @@ def _calling(client: Client, model: str, texts: Sequence[str]) -> float:
 
 
 def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any) -> float:
-    """Predict 100 to 400 texts in turn; return the 99th percentile of their times in seconds."""
+    """Predict 100 to 400 texts one by one; return the 99th percentile of the times, in seconds."""
     taken: list[float] = []
     for text in texts[:400]:
         begun = time.perf_counter()

@@ -116,7 +116,7 @@ class Contents:
             self.objects[key] = (answer["Body"].read(), answer["ContentType"])
 
     def differences(self, other: Contents) -> int:
-        """Count rows and objects that are missing on one side or differ; print the first."""
+        """Count rows and objects that differ or that only one stack has; print the first."""
         pairs = ((self.rows, other.rows), (self.objects, other.objects))
         differing = [
             key
@@ -231,7 +231,7 @@ def bench_moving(bench: Bench, home: int, trained: int) -> None:
 
 
 def main() -> int:
-    """Run all sections; the exit status is 0 if all bars hold."""
+    """Run all sections; the exit status is 0 if no value misses its bar."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_backup")
     parser.add_argument(
         "--texts", type=int, default=BIG_TEXTS, help="examples of the large dataset"

@@ -59,7 +59,7 @@ def python(code: str, *arguments: str, **variables: str) -> str:
 
 
 def packed_size() -> int:
-    """Return the bytes of the package's files, compressed as in a wheel."""
+    """Return the size in bytes of the package's files, compressed as in a wheel."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(SOURCE.rglob("*")):

@@ -158,7 +158,7 @@ class Package:
         return json.loads(done.stdout.splitlines()[-1])
 
     def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
-        """Return the mean seconds of a warm call with the processor time that `memory_mb` gives."""
+        """Return the mean seconds of a warm call, at the speed of a `memory_mb` function."""
         asked = json.dumps({"module": module, "calls": CALLS, "event": event})
         with subprocess.Popen(
             self._command(_RECORD),
@@ -192,7 +192,7 @@ def measure_import(package: Package, runs: int = RUNS) -> list[list[float]]:
 
 
 class Stack:
-    """A local stack with models of both profiles, and the requests for predictions with them.
+    """A local stack with a model of each profile, and the requests that are sent to the functions.
 
     Args:
         stack: a running local stack.
@@ -265,8 +265,8 @@ def measure_empty(
     """Measure first predictions of new processes that have nothing on their disk.
 
     Returns:
-        For each process, the seconds from its start to the end of the first call, the seconds of
-        this call, and MB of peak memory and of downloaded files; and all predicted labels.
+        A list for each process: seconds from its start to the end of the first call, seconds of the
+        first call, peak memory in MB, downloaded MB. Then the set of all predicted labels.
     """
     found, labels = [], set()
     for _ in range(runs):
@@ -314,7 +314,7 @@ def _add_starts(
 def _add_encoders(
     report: Report, package: Package, stack: Stack, bucket: SlowBucket, runs: int
 ) -> None:
-    """Report what two more encoders cost if the function of texts also loads them at its start."""
+    """Report the cost of two more encoders that the function for texts loads at its start."""
     usual = _BY_NAME[TEXTS].loads
     asked = stack.question("fast")
     found = [
@@ -328,7 +328,7 @@ def _add_encoders(
 
 
 def add_growth(report: Report, package: Package, former: Package, stack: Stack, runs: int) -> None:
-    """Compare size, first prediction and memory with those of an earlier package, in turns."""
+    """Compare size, first prediction and memory with an earlier package, in alternating runs."""
     pairs = zip(("zip", "unpacked"), package.megabytes, former.megabytes, strict=True)
     for name, here, base in pairs:
         peer = ("former", round(base, 1))
@@ -353,15 +353,15 @@ def add_prices(
 ) -> None:
     """Read a record in a function for all routes and in a function for records; compare costs.
 
-    The bar is on the price of seconds times memory. The price of the request is left out, because
-    it is the same for both functions.
+    The bar is on the price of seconds times memory. The price of a request is the same for both
+    functions, so it is left out.
 
     Args:
         report: receives the rows.
         package: package of the present version.
         stack: a running local stack.
         runs: number of processes of each kind.
-        former: package of an earlier version, with one function; None uses `package` for both.
+        former: package whose only function answers all routes; if None, `package` is used.
     """
     packages = {"app": former or package, "entry": package}
     functions = {"app": _BY_NAME[API], "entry": _BY_NAME[RECORDS]}

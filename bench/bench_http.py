@@ -197,7 +197,7 @@ def bench_throughput(bench: Bench) -> None:
 
 
 def bench_start(bench: Bench) -> None:
-    """Measure the time from the call for a training to its start, on an idle stack."""
+    """Measure the time from the request for a training to its start, on an idle stack."""
     dataset_id = int(bench.caller.dataset(weather())["id"])
     durations = []
     for number in range(STARTS):
@@ -214,7 +214,7 @@ def bench_start(bench: Bench) -> None:
 
 
 def bench_case(bench: Bench) -> None:
-    """Upload 150 texts; check their number for each label, and the time of a training on them."""
+    """Upload 150 texts; check the number of examples of each label, and time a training."""
     content = (bench.data / "text" / "case_routing_intent.csv").read_bytes()
     dataset = bench.caller.dataset(content, name="case")
     sizes = sorted(item["numExamples"] for item in dataset["labelSummary"]["labels"])
@@ -318,7 +318,7 @@ def big_file(texts: int = BIG_TEXTS) -> bytes:
 
 @dataclass
 class Watch:
-    """Samples that were taken while the service worked."""
+    """Latencies and memory sizes that were sampled while the service worked."""
 
     durations: list[float]
     """Latencies of the health route, in milliseconds."""
@@ -358,7 +358,7 @@ def peak_bytes(pid: int) -> int:
 
 
 def _status(pid: int, name: str) -> int:
-    """Read one line of /proc/PID/status, in bytes."""
+    """Return the value of one line of /proc/PID/status, in bytes."""
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
@@ -370,10 +370,10 @@ def delete(caller: Client, dataset_id: int) -> None:
 
 
 def bench_flood(bench: Bench) -> None:
-    """Measure predictions of others while one account calls at ten times its rate limit.
+    """Measure predictions of other accounts while one account calls at ten times its rate limit.
 
-    Calls below the limit slow others down, too. So the latency is compared with the latency without
-    any calls of this account, and with the latency while it calls just below its limit.
+    Calls below the limit slow other accounts down, too. So the latency is compared with the latency
+    without any calls of this account, and with the latency while it calls just below its limit.
     """
     rate = RATES["STARTER"][RECORDS]
     flooder, seen = bench.world.caller("STARTER"), Counter[str]()
@@ -435,7 +435,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
 
 
 def main() -> int:
-    """Run the sections; the exit status is 0 if all bars hold."""
+    """Run the sections; the exit status is 0 if no value misses its bar."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=SECTIONS, action="append", metavar="SECTION")

@@ -107,7 +107,7 @@ def _start(labels: Sequence[str], dice: np.random.Generator) -> list[int]:
 
 
 def _ranked(judgements: Iterable[Judgement]) -> list[int]:
-    """Choose examples as the service does: store results in parts, and rank a sample of them."""
+    """Return the indexes of the examples that a ranking of the service would choose."""
     pool, found, size = SamplePool(), list(judgements), 1_000
     for number, first in enumerate(range(0, len(found), size)):
         part = dump_part(list(enumerate(found[first : first + size])))

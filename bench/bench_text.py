@@ -58,7 +58,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run the selected parts; the exit status is 0 if all bars hold."""
+    """Run the selected parts; the exit status is 0 if no value misses its bar."""
     asked = arguments()
     if not (asked.data / "text").is_dir():
         print(f"The evaluation data is absent: {asked.data} has no folder text. Use --data.")

@@ -1,9 +1,9 @@
 """Uploads an image archive of 2 GB in the documented way, and measures time and memory.
 
 Run: python -m bench.bench_uploads [--megabytes N] [--only SECTION]. It draws the archive and starts
-a separate local stack. The memory of a process is its peak minus its memory before the upload,
-without the images that moto stores. An archive one byte above the limit must be refused.
-The section `validate` validates the largest files that a call accepts.
+a separate local stack. The memory of a process is its peak minus the memory before the upload.
+Images that moto stores are not included. An archive one byte above the limit must be refused. The
+section `validate` validates the largest files that a call accepts.
 """
 
 from __future__ import annotations

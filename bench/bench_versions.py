@@ -40,7 +40,7 @@ Rows = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Draw:
-    """What a trial draws at random from a public dataset."""
+    """A public dataset, and how many labels and texts of each label a trial draws from it."""
 
     name: str
     labels: int
@@ -117,8 +117,8 @@ def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, 
     """Retrain a model with right, then with wrong labels, each with `if-better`.
 
     Returns:
-        Whether the version with right labels is served, whether that with wrong labels is served,
-        and how much test accuracy was lost by serving wrong labels.
+        Whether the version with right labels is served, whether the version with wrong labels is
+        served, and how much test accuracy was lost by serving wrong labels.
     """
     chance = random.Random(seed)
     rows = draw.rows(data, chance)

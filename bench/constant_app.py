@@ -24,7 +24,7 @@ class ConstantEncoder:
         self._table = table / np.linalg.norm(table, axis=1, keepdims=True)
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> np.ndarray:
-        """Return float32 vectors of length 1, shape (texts, dimensions)."""
+        """Return unit vectors, float32, shape (texts, dimensions)."""
         del threads
         return self._table[[(ord(text[:1] or " ") + len(text)) % 8 for text in texts]]
 

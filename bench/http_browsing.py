@@ -49,7 +49,7 @@ def bench_browse(bench: Bench) -> None:
 
 
 def _shelf(stores: Stores, account_id: str) -> int:
-    """Write a dataset directly, so that its texts are not embedded during the measurement."""
+    """Write a dataset without an upload, so that no text is embedded meanwhile; return its id."""
     now = datetime.now(UTC)
     dataset_id = stores.ids.reserve("datasets")
     first_label = stores.ids.reserve("labels", LABELS)

@@ -47,7 +47,7 @@ def _corrected_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> floa
 
 
 def _bench_many(bench: Bench) -> None:
-    """Count which of 500 wrong labels a report lists, and send 10,000 corrections at once."""
+    """Count how many of 500 wrong labels a report corrects, and time 10,000 corrections at once."""
     rows = random.Random(1).sample(_rows(bench, "banking77_train"), MANY)
     truth = dict(rows)
     dataset_id, model_id = _trained(bench, _flipped(rows, FLIPPED, 1))

@@ -109,7 +109,7 @@ def make_person(rng: Random) -> Person:
 
 
 def digit(text: str) -> str:
-    """Return the check digit of a text. Doc 9303, part 3, 4.9: values times 7, 3, 1, modulo 10."""
+    """Return the check digit of a text: weights 7, 3, 1, sum modulo 10. Doc 9303, part 3, 4.9."""
     total = sum((7, 3, 1)[at % 3] * max(0, NUMERALS.find(letter)) for at, letter in enumerate(text))
     return str(total % 10)
 
@@ -139,12 +139,12 @@ def transliterated(name: str) -> str:
 
 
 def plain(name: str) -> str:
-    """Return a name as a zone writes it: without hyphens and apostrophes."""
+    """Return a name in the letters that zones allow, with spaces instead of fillers (`<`)."""
     return transliterated(name).replace("<", " ")
 
 
 def spoil(form: str, zone: Sequence[str], rng: Random) -> tuple[str, ...]:
-    """Change the check digit of the number, of a date, or of the whole zone to a wrong one."""
+    """Make one check digit wrong: of the number, of a date, or of the whole zone."""
     row, places = {
         "TD1": (1, (6, 14, 29)),
         "TD2": (1, (9, 19, 27, 35)),

@@ -1,7 +1,7 @@
 """Scores contacts of a card: micro F1 of entities by tag and text.
 
-A match ignores case, punctuation, spaces and leading label words. A slogan or a job title may be
-returned as OTHER or TITLE. The lines of an address are joined in order on both sides.
+A match ignores case, punctuation, spaces and leading label words. The tags OTHER and TITLE count as
+equal. The lines of an address are joined in order before they are compared.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def bench_long(bench: Bench) -> None:
 
 
 def run_fresh(place: str, engine: str) -> dict[str, float]:
-    """Run this module as a command."""
+    """Run this module in a new process; return the costs that it prints."""
     command = [sys.executable, "-m", "bench.ocr_cost", place, engine]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=_SECONDS)
     return dict(json.loads(done.stdout))
@@ -131,7 +131,7 @@ def read_fresh(file: Path, engine: str) -> dict[str, float]:
 
 
 def read_long(folder: Path, engine: str) -> dict[str, float]:
-    """Read MIXED page by page, once for each task, and return the measured costs."""
+    """Read the files in MIXED once for each task; return the peak memory in MB."""
     pool = OcrPool(default_directory(), engine)
     tools = Tools(pool.engine(), pool.structure())
     reader = Reader(tools.engine, tools.structure)

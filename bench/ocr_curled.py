@@ -29,7 +29,7 @@ Change = Callable[[Any, int], Any]
 
 
 def bench_curled(bench: Bench) -> None:
-    """Run every set of pages."""
+    """Measure every set of changed pages."""
     drawn = [sample for sample, _ in read_rendered(bench.data, "text")]
     twice = [drawn[number % len(drawn)] for number in range(PAGES)]
     _bench(bench, "bent pages (45 px of 1,240)", twice, bend, 0.90)

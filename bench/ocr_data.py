@@ -31,7 +31,7 @@ class Sample:
 
     @property
     def texts(self) -> list[str]:
-        """The texts without places."""
+        """The texts without their positions."""
         return [text for text, _ in self.pieces]
 
 

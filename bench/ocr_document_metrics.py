@@ -104,7 +104,7 @@ def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
 
 
 def calibration_error(fields: Iterable[ScoredField], *, is_empty: bool = False) -> float:
-    """Return the expected calibration error of non-empty values; with `is_empty`, of empty ones.
+    """Return the expected calibration error of non-empty values; of empty values with `is_empty`.
 
     Keys that were not found have no probability, and do not count. Source: Naeini et al. 2015; ten
     bins of equal width, weighted by their number of values.
@@ -137,7 +137,7 @@ def read_specimens(data: Path, name: str) -> list[DocumentSample]:
 
 
 def _specimen(path: Path, truth: Mapping[str, Any]) -> DocumentSample:
-    """Read a file with its true values and its template, which is not always a shipped one."""
+    """Read a file with its true values and its template, which is sometimes not a shipped one."""
     if "formTemplate" not in truth:
         return _sample(path, truth["formType"], truth["fields"])
     template = read_template(truth["formTemplate"])
@@ -145,7 +145,7 @@ def _specimen(path: Path, truth: Mapping[str, Any]) -> DocumentSample:
 
 
 def _sample(path: Path, form_type: str, values: Mapping[str, str]) -> DocumentSample:
-    """Read a file with its true values, and add the boxes that must stay empty."""
+    """Read a file with its true values; boxes of a W-2 that must stay empty get an empty value."""
     template = standard_template(form_type)
     names = [key.entity for key in template.keys]
     empty = [name for name in names if form_type == "w2" and EMPTY_W2.fullmatch(name)]

@@ -59,7 +59,7 @@ def compare_fields(sample: FormSample, fields: Iterable[FormField]) -> FieldCoun
 
 
 def score_fields(sample: FormSample, fields: Iterable[FormField]) -> Iterator[ScoredField]:
-    """Yield the result of each field of a form, to judge its probability."""
+    """Yield each field of a form with its true value, and whether the value read is correct."""
     for field in fields:
         wanted, read = sample.values[field.entity], field.value_text
         is_right = _bare(read) == _bare(wanted)
@@ -72,7 +72,6 @@ def total(counts: Sequence[FieldCounts]) -> FieldCounts:
 
 
 def _bare(text: str) -> str:
-    """Remove all white space."""
     return "".join(text.split())
 
 

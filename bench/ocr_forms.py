@@ -50,7 +50,7 @@ class FormResult:
 
 
 def bench_forms(bench: Bench) -> None:
-    """Run both sets."""
+    """Measure the drawn and the scanned forms."""
     bench_set(bench, "drawn forms", read_rendered_forms(bench.data), (Bar(0.98), None))
     bench_set(bench, "scanned forms (FUNSD)", read_scanned_forms(bench.data), (None, Bar(0.60)))
 

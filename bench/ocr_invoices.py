@@ -71,10 +71,10 @@ class Invoice:
 
 
 def draw_invoices(ways: Sequence[str]) -> Iterator[Invoice]:
-    """Draw one set: ten invoices of 1 to 12 items.
+    """Draw ten invoices of 1 to 12 items.
 
     Args:
-        ways: how tables are ruled, taken in turn.
+        ways: ways to rule a table; the invoices use them in rotation.
     """
     for number, rows in enumerate(ROWS):
         page = _Invoice(Random(number), ways[number % len(ways)])

@@ -1,4 +1,4 @@
-"""Measures templates that are learned from five invoices, on five others of the same issuer.
+"""Measures templates that are learned from five invoices, on five other invoices of each issuer.
 
 There are eleven issuers. The other five invoices are read by their text layer and as images. Only
 issuers whose layouts were not known during development have a bar.
@@ -38,7 +38,7 @@ def bench_learning(bench: Bench) -> None:
 
 
 def _bench_issuer(reader: Reader, issuer: Issuer, trusts_layer: bool) -> Tally:
-    """Learn a template from some invoices of an issuer; count its correct values on the others."""
+    """Learn a template from some invoices of an issuer; count correct values on other invoices."""
     examples = [
         prepare_example(
             map(PackedPage, reader.pages(one.content, trusts_layer=trusts_layer)), one.values, go_on

@@ -81,7 +81,7 @@ def _xml_tables(path: Path) -> dict[int, list[Cells]]:
 
 
 def _xml_cell(cell: ElementTree.Element) -> GridText:
-    """Read one cell; the file gives an end only for cells that span rows or columns."""
+    """Read one cell; only cells that span rows or columns have an end row and end column."""
     row, column = int(cell.attrib["start-row"]), int(cell.attrib["start-col"])
     return GridText(
         row,

@@ -77,7 +77,7 @@ def adjacency_relations(cells: Iterable[GridText]) -> Counter[Relation]:
 
 
 def _neighbours(cells: Sequence[GridText], *, is_row: bool) -> Iterator[tuple[int, int, str]]:
-    """Yield the numbers of adjacent cells in a row, or in a column."""
+    """Yield the indexes of two adjacent cells in a row or column, and the direction."""
     direction = "right" if is_row else "below"
     lanes: dict[int, list[tuple[int, int]]] = {}
     for number, cell in enumerate(cells):
@@ -95,8 +95,8 @@ def count_relations(
 ) -> Tally:
     """Count the adjacency relations of all tables of one page or document.
 
-    Tables are not paired: the relations of an extra table count as wrong, and those of a missed
-    table as missing.
+    Tables are not paired: all relations of an extra table count as wrong, and all relations of a
+    missed table count as missing.
     """
     found_relations = _sum(map(adjacency_relations, found))
     true_relations = _sum(map(adjacency_relations, truth))
@@ -115,7 +115,7 @@ def _sum(counters: Iterable[Counter[Relation]]) -> Counter[Relation]:
 
 
 def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
-    """Count the cells of one table with correct row, column, spans and text, empty cells too.
+    """Compare the cells of one table, empty cells included, by row, column, spans and text.
 
     Rows and columns are numbered from the first row and column of each table.
     """
@@ -159,7 +159,7 @@ def pair_tables(found: Sequence[Rect], truth: Sequence[Rect]) -> tuple[tuple[int
 
 
 def _union_share(first: Rect, second: Rect) -> float:
-    """Return the intersection of two rectangles, divided by their union."""
+    """Return the intersection over union of two rectangles."""
     shared = first.overlap(second)
     union = first.area + second.area - shared
     return shared / union if union else 0.0
@@ -222,7 +222,6 @@ def _tree(cells: Sequence[GridText]) -> _Node:
 
 
 def _leaf(cell: GridText) -> _Node:
-    """Return a cell's node, with single spaces in its text."""
     return _Node("td", [], " ".join(cell.text.split()), (cell.row_span, cell.column_span))
 
 

@@ -87,7 +87,7 @@ def read_pictures(
 
 
 def bench_drawn(bench: Bench) -> None:
-    """Report F1: of cells in drawn tables with rules, of relations in tables without rules."""
+    """Report the cell F1 of drawn tables with rules, and the adjacency F1 of all others."""
     samples = read_drawn_tables(bench.data)
 
     def read(reader: Reader) -> Found:
@@ -122,8 +122,8 @@ def judge_drawn(
 ) -> None:
     """Compare the tables of a page with the true ones.
 
-    A found table that matches no true table counts as a wrong table without rules. If the page has
-    only ruled tables, it counts as a wrong ruled table.
+    Found tables that match no true table are errors. They count as tables without rules or, if the
+    page has only ruled tables, as ruled tables.
     """
     boxes = [answer_rect(page, table.box) for table in tables]
     pairs = {other: at for at, other in pair_tables(boxes, [table.box for table in truth])}

@@ -119,7 +119,6 @@ def group_rows(pieces: Sequence[Piece]) -> list[list[Piece]]:
 
 
 def _middle(row: Sequence[Piece]) -> float:
-    """Return the vertical position of a row: the mean of its boxes' middles."""
     return fmean(box.center[1] for _, box in row)
 
 
@@ -129,5 +128,4 @@ def _words(texts: Iterable[str]) -> Counter[str]:
 
 
 def _bare(text: str) -> str:
-    """Upper-case a text and remove its white space."""
     return "".join(text.upper().split())

@@ -17,7 +17,7 @@ NEUTRAL = 0.05
 
 
 def fasttext(job: dict[str, Any]) -> list[str]:
-    """Train fastText with word pairs and predict. Numbers replace labels, which may have spaces."""
+    """Train fastText with word bigrams and predict. Labels with spaces are replaced by numbers."""
     import fasttext as library
 
     names = sorted(set(job["labels"]))

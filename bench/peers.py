@@ -40,7 +40,7 @@ def tfidf_svm(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str])
 
 
 def fasttext(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str]) -> list[str] | None:
-    """Train fastText with word pairs; return its predictions, or None if it cannot be installed."""
+    """Train fastText with word bigrams; return its predictions, or None if it failed."""
     job = {"texts": list(texts), "labels": list(labels), "asked": list(asked)}
     return _ask("fasttext", job)
 

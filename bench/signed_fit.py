@@ -23,13 +23,13 @@ def fit_signed(
     Args:
         fit: function that fits weights of some of the inputs.
         names: name of each input.
-        signs: 1 or -1 for inputs that may only raise or lower the score.
+        signs: 1 for inputs that may only raise the score, -1 for inputs that may only lower it.
         rows: inputs, float64, shape (cases, inputs).
         right: 1 for cases that are right, otherwise 0, float64, shape (cases,).
         counts: weight of each case, float64, shape (cases,).
 
     Returns:
-        Bias, and a weight for each input, 0 for those left out.
+        Bias, and a weight for each input; 0 for each input that was left out.
     """
     used = list(range(len(names)))
     while True:

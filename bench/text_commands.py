@@ -1,6 +1,6 @@
 """Measures the default training on commands of fixed patterns with random names.
 
-The networks know the words that names consist of, but not which part of a command is a name. The
+The names are random letters. The networks do not recognise which part of a command is a name. The
 encoder `words`, which hashes words and letters, is better here.
 """
 

@@ -114,7 +114,7 @@ class Embedder:
         return vectors
 
     def examples(self, data: Embedded, name: str, *, rejects: bool = False) -> TextTrainingSet:
-        """Return the engine's training set; with `rejects`, it includes background texts."""
+        """Return the engine's training set; `rejects` adds out-of-scope background texts."""
         others = background_texts()
         names = list(dict.fromkeys(data.labels))
         places = {label: place for place, label in enumerate(names)}
@@ -134,14 +134,14 @@ class Embedder:
 def train(
     embedder: Embedder, name: str, encoders: Sequence[str], rate: float | None = None
 ) -> tuple[TrainedText, float]:
-    """Train on one file; return the model and the seconds without embedding."""
+    """Train on one file; return the model, and the seconds of the fit without embedding."""
     return train_on(embedder, name, embedder.read(name, encoders), rate)
 
 
 def train_on(
     embedder: Embedder, name: str, data: Embedded, rate: float | None = None
 ) -> tuple[TrainedText, float]:
-    """Train on texts with vectors; return the model and the seconds without embedding."""
+    """Train on texts with vectors; return the model, and the seconds of the fit."""
     examples = embedder.examples(data, name, rejects=rate is not None)
     start = time.perf_counter()
     model = training.fit(examples, TextFitOptions(out_of_domain_rate=rate), lambda epoch: None)

@@ -1,7 +1,7 @@
 """Measures the search for labels that were made wrong on purpose, compared with cleanlab.
 
-Both use the same probabilities. A part of bench/bench_text.py; alone: `python -m
-bench.text_data_report`.
+Presage and cleanlab use the same probabilities. This part of bench/bench_text.py also runs alone:
+`python -m bench.text_data_report`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _bench_flips(report: Report, examples: TextTrainingSet, where: str, flip: Fl
 
 
 def _bench_shots(report: Report, examples: TextTrainingSet, shots: int) -> None:
-    """Measure the search among a few examples of each label, with wrong labels of any kind."""
+    """Measure the search among a few examples of each label, with labels flipped at random."""
     values = []
     for seed in SEEDS:
         few = some_of_each(examples, shots, seed)
@@ -105,7 +105,7 @@ def judge(listed: Sequence[int], given: np.ndarray, truth: np.ndarray) -> Found:
 
 
 def flipped_anywhere(examples: TextTrainingSet, seed: int) -> np.ndarray:
-    """Return labels, some of which are replaced by any other label with equal chance."""
+    """Replace a fraction of the labels at random, each by any other label with equal chance."""
     generator = np.random.default_rng(seed)
     given = np.array(examples.label_indexes)
     for row in generator.choice(len(given), round(SHARE * len(given)), replace=False):
@@ -115,7 +115,7 @@ def flipped_anywhere(examples: TextTrainingSet, seed: int) -> np.ndarray:
 
 
 def flipped_near(examples: TextTrainingSet, seed: int) -> np.ndarray:
-    """Return labels, some replaced by one of the three labels whose mean vectors are nearest."""
+    """Replace a fraction of the labels at random, each by one of the three most similar labels."""
     generator = np.random.default_rng(seed)
     given = np.array(examples.label_indexes)
     vectors = np.concatenate(list(examples.blocks.values()), axis=1)
@@ -160,7 +160,7 @@ def _cleanlab(folds: OutOfFold, given: np.ndarray, truth: np.ndarray) -> Found |
 
 
 def main() -> int:
-    """Run only this part; the exit status is 0 if all bars hold."""
+    """Run only this part; the exit status is 0 if no value misses its bar."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / ".models")

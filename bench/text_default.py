@@ -1,7 +1,7 @@
 """Measures trainings without options, for which the service chooses the encoders.
 
-The data: English intents with all examples, compared with plain logistic regression on the same
-vectors; out-of-scope texts of CLINC150; topics in nine languages.
+English intents with all examples are compared with logistic regression on the same vectors. The
+other data are out-of-scope texts of CLINC150, and topics in nine languages.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _intents(
     bar: Bar,
     rate: float | None,
 ) -> None:
-    """Report the accuracy on one set, that of plain logistic regression, and rejected texts."""
+    """Report the accuracy on one set, next to simpler models, and which texts are rejected."""
     chosen = chosen_profile(embedder, files[0], "en_US")
     say(f"{what}: {chosen.name}. {chosen.reason}")
     model, _ = train(embedder, files[0], chosen.encoders, rate)
@@ -108,7 +108,7 @@ def _intents(
 
 
 def _plain(trained_on: Embedded, asked: Embedded) -> float:
-    """Return the accuracy of logistic regression on the joined vectors; folds choose its C."""
+    """Return the accuracy of logistic regression on joined vectors, with a cross-validated C."""
     vectors, labels = _side_by_side(trained_on), np.array(trained_on.labels)
     some = np.random.default_rng(0).permutation(len(labels))[:CHOOSING]
     chosen = LogisticRegressionCV(Cs=[1.0, 10.0, 100.0], cv=3, max_iter=100)
@@ -124,7 +124,7 @@ def _side_by_side(data: Embedded) -> np.ndarray:
 
 
 def _languages(report: Report, embedder: Embedder) -> None:
-    """Measure topics in each language, with training and test in the same one."""
+    """Train and test topics in the same language, for each language."""
     scores = []
     for code in CODES:
         # English is included, because its texts have other encoders.

@@ -66,7 +66,7 @@ def _judge(
     test: Embedded,
     against: tuple[Bar | None, tuple[str, float]],
 ) -> None:
-    """Report accuracy with bar and published value, calibration error, and seconds of the fit."""
+    """Report accuracy next to a published value, calibration error, and seconds of the fit."""
     model, seconds = trained
     found, error = accuracy(model, test), calibration_error(model, test)
     report.add(f"{name}: accuracy", found.value, "", *against, found.interval)
@@ -132,7 +132,7 @@ def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
 def judge_out_of_scope(
     report: Report, embedder: Embedder, profile: str, model: TrainedText
 ) -> None:
-    """Measure which texts the threshold rejects; it was set with in-scope texts only."""
+    """Measure which texts a threshold rejects that was set with in-scope texts only."""
     encoders = [use.name for use in model.encoders]
     inside = embedder.read("clinc150_full_test", encoders).blocks
     outside = embedder.read("clinc150_full_oos_test", encoders).blocks

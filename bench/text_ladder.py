@@ -1,7 +1,7 @@
 """Compares the default choice of encoders with all choices of moderate cost.
 
 Reports accuracy relative to the best of these choices, the cost of answers, and the processor time
-of the choice.
+that the service needs to choose.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CHOICE_BAR = Bar(0.5, is_ceiling=True)
 
 
 class _Stored(Embedder):
-    """Embeds each text once, as a training stores its vectors; nothing is read from the disk."""
+    """Embeds each text only once, as a training does, and keeps the vectors in memory."""
 
     def __init__(self, data: Path, models: Path) -> None:
         super().__init__(data, models)
@@ -66,7 +66,7 @@ def bench_ladder(report: Report, embedder: Embedder, profiles: Sequence[str]) ->
 
 
 def bench_choice(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Compare the processor time of the choice with that of embedding and fit together."""
+    """Compare the processor time of choosing encoders with the time of embedding plus fit."""
     del profiles
     texts, labels = embedder.rows(SETS[0][1])
     for draw in range(DRAWS):
@@ -92,7 +92,7 @@ def bench_choice(report: Report, embedder: Embedder, profiles: Sequence[str]) ->
 def _set(
     report: Report, embedder: Embedder, what: str, files: Sequence[str], language: str
 ) -> float:
-    """Report one set; return the cost of the default encoders relative to that of `bge`."""
+    """Report the accuracy on one set; return the cost of the chosen encoders relative to `bge`."""
     members = ENGLISH if language == "en_US" else OTHERS
     base = Profile("", BASE)
     chosen = chosen_profile(embedder, files[0], language)

@@ -1,4 +1,4 @@
-"""Measures topics in nine languages (SIB-200), trained in each or in English alone."""
+"""Measures topics in nine languages (SIB-200), trained in the same language or in English."""
 
 from __future__ import annotations
 

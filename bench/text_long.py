@@ -40,7 +40,7 @@ class _Rows:
 
 
 def bench_long(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Report accuracy on both sets, that of TF-IDF with an SVM, and the time for 300 words."""
+    """Report the accuracy on both sets, next to TF-IDF with an SVM, and the time for 300 words."""
     del profiles
     train, test = (_articles(embedder, part) for part in ("train", "test"))
     svm = right(peers.tfidf_svm(*train, test[0]), test[1])
@@ -120,7 +120,7 @@ def _answers(
 
 
 def _processor_time(report: Report, embedder: Embedder, words: Sequence[str]) -> None:
-    """Compare the times for 300 words in windows and for the same text cut at 128 tokens."""
+    """Compare the processor time of 300 words in windows and of the text cut at 128 tokens."""
     encoder = embedder.encoder(PROFILES["fast"][0])
     text = " ".join(words[:300])
     spent: dict[int, list[float]] = {0: [], 1: []}

@@ -41,7 +41,7 @@ PERFECT_DRAWS = 100
 
 
 def bench_names(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure models from label names, with the profile that they use."""
+    """Measure models from label names, with the encoders of the fast profile."""
     del profiles
     encoders = PROFILES["fast"]
     tests = {"BANKING77": "banking77_test", "CLINC150": "clinc150_full_test"}

@@ -1,7 +1,7 @@
-"""Measures an accurate training whose vectors one worker or two workers of `embed` compute.
+"""Compares trainings with the profile `accurate`: with one and with two workers of `embed`.
 
-A part of bench/text_scale.py. Run alone, `python -m bench.text_parts` starts such a worker for the
-stack that is named in the environment variables.
+The workers compute the vectors. This is a part of bench/text_scale.py. Run alone, `python -m
+bench.text_parts` is the second worker, for the stack in the environment variables.
 """
 
 from __future__ import annotations

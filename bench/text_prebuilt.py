@@ -183,10 +183,10 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
 
 
 def _report_left_out(report: Report, embedder: Embedder) -> None:
-    """Report metrics of heads, each on the source left out of its training, next to VADER's.
+    """Report metrics on each source, of a head trained without this source, next to VADER's.
 
-    The card of the model has macro recall and calibration error. The recall of each label is that
-    of heads that are fitted again.
+    Macro recall and calibration error come from the model's card. The recalls of the labels come
+    from heads that are fitted here.
     """
     path = embedder.models / "prebuilt" / "CommunitySentiment" / "card.json"
     left_out = json.loads(path.read_text(encoding="utf-8"))["leftOut"]
@@ -215,7 +215,6 @@ def _report_left_out(report: Report, embedder: Embedder) -> None:
 
 
 def _report_recalls(report: Report, name: str, own: Recalls, peer: Recalls | None) -> None:
-    """Report the recall of each label, with a bar on that of the negative one."""
     for label, value in own.items():
         bar = NEGATIVE_RECALL if label == "negative" else None
         rival = None if peer is None else ("VADER", peer[label])
@@ -231,7 +230,7 @@ def _read_sentences() -> Sentences:
 
 
 def _left_out_recalls(embedder: Embedder, sentences: Sentences) -> dict[str, Recalls]:
-    """Return the recall of each label by source, of a head fitted without this source."""
+    """Return the recall of each label by source, of a head that is fitted without the source."""
 
     def encode(texts: list[str]) -> Singles:
         return embedder.embed(texts, "rated sentences", [READING])[READING]
@@ -272,7 +271,7 @@ def _recalls(truth: np.ndarray, found: np.ndarray, labels: Sequence[str]) -> Rec
 def _bench_intents(report: Report, embedder: Embedder) -> None:
     """Measure GlobalIntentModel on the labels of CLINC150 that it has, and on out-of-scope texts.
 
-    The model was not trained on CLINC150, where some labels of the same name mean something else.
+    The model was not trained on CLINC150, and some labels have another meaning there.
     """
     model = load(embedder.models, "GlobalIntentModel")
     names = [use.name for use in model.encoders]

@@ -1,7 +1,7 @@
 """Measures which texts English models reject, that is, answer with `[]`.
 
-The models: a first upload, few examples of many labels, and labels left out of training. CLINC150
-is measured in bench/text_intents.py. Seeds below decide which labels are left out.
+The models are trained on a first upload, on few examples of many labels, and without some labels.
+CLINC150 is measured in bench/text_intents.py. Seeds below decide which labels are left out.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def bench_rejection(report: Report, embedder: Embedder, profiles: Sequence[str])
 
 
 def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Measure the shipped sample: out-of-scope questions, and its own texts out of fold."""
+    """Measure the shipped sample by cross-validation, and rejections of out-of-scope questions."""
     rows = _sample_rows()
     model = _trained(embedder, "sample_180", rows, encoders)
     outside = model.answer(embedder.read(OUTSIDE, encoders).blocks)
@@ -73,7 +73,7 @@ def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence
 
 
 def _first_texts(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Train on the first five texts of each label of the sample, and test on the other ten."""
+    """Train on the first five texts of each label of the sample, and test on its other texts."""
     rows = _sample_rows()
     first = _first(rows, 5)
     model = _trained(embedder, "sample_60", first, encoders)
@@ -129,7 +129,7 @@ def _trained(embedder: Embedder, name: str, rows: Rows, encoders: Sequence[str])
 
 
 def _sample_rows() -> Rows:
-    """Read the shipped sample. Each label has 15 texts, so five folds have equal numbers."""
+    """Read the shipped sample, whose 15 texts per label fill five folds evenly."""
     with SAMPLE.open(encoding="utf-8", newline="") as stream:
         return [(text, label) for text, label in csv.reader(stream)]
 

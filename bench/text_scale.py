@@ -1,8 +1,8 @@
-"""Measures large trainings, many models in one process, and equal bytes on all processors.
+"""Measures large trainings and many models in one process, and checks that artifacts are equal.
 
-Run with `python -m bench.text_scale [--data FOLDER] [--only PART ...] [--texts N]`. Work that needs
-much memory runs in a separate process, so that its peak is measured alone. The last parts start
-local stacks.
+Artifacts must be equal on all processors. Run with `python -m bench.text_scale [--data FOLDER]
+[--only PART ...] [--texts N]`. Work that needs much memory runs in a separate process, so that its
+peak is measured alone. The last parts start local stacks.
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ def _artifact(uses: tuple[EncoderUse, ...], number: int) -> bytes:
 
 
 def train_banking(data: Path, models: Path) -> dict[str, object]:
-    """Train on BANKING77; return the artifact's sha256, and what slightly other vectors change.
+    """Train on BANKING77; return the artifact's sha256, and the effects of small vector changes.
 
-    Vectors of the same encoder on another instruction set differ by less than float16 rounding.
+    The changes are as large as float16 rounding. Differences between instruction sets are smaller.
     """
     embedder = Embedder(data, models)
     name = "banking77_train"
@@ -152,7 +152,7 @@ def train_banking(data: Path, models: Path) -> dict[str, object]:
 
 
 def bench_engine(report: Report, asked: argparse.Namespace) -> None:
-    """Fit models on given vectors: 100,000 examples, then a thousand labels of few examples."""
+    """Fit models on drawn vectors: 100,000 examples, then 957 labels of 5 examples each."""
     found = child(asked, "hundred-thousand")
     say(f"accuracy {found['accuracy']:.3f}, {found['processor']:.0f} s of processors")
     report.add("100,000 examples x 150 labels: fit", found["seconds"], "s")
@@ -216,7 +216,7 @@ CHILDREN: Mapping[str, Callable[[argparse.Namespace], Mapping[str, object]]] = {
 
 
 def main() -> int:
-    """Run the selected parts; the exit status is 0 if all bars hold."""
+    """Run the selected parts; the exit status is 0 if no value misses its bar."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / ".models")

@@ -40,7 +40,7 @@ def _stack() -> Iterator[tuple[LocalStack, Client]]:
 
 
 def bench_service(report: Report, asked: argparse.Namespace) -> None:
-    """Measure the time from the upload to a trained model, and again with the stored vectors."""
+    """Measure the time from an upload to a trained model, and of a training with stored vectors."""
     with _stack() as (stack, caller):
         rows = short_texts(asked.data, asked.texts)
         name = f"{len(rows):,} texts"
@@ -114,7 +114,6 @@ def _end(caller: Client, model_id: str) -> dict[str, Any]:
 
 
 def _wait_progress(caller: Client, model_id: str, share: float) -> None:
-    """Wait until the progress of a training is at least `share`."""
     path = f"{caller.base}/train/{model_id}"
     caller.wait(path, lambda training: float(training["progress"]) >= share, WAIT_SECONDS)
 
@@ -136,7 +135,7 @@ def long_texts(data: Path, most: int) -> Rows:
 
 
 def _joined(label: str, texts: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each text followed by the next ones, cut to a fixed number of words."""
+    """Yield each text followed by the next texts, cut to a fixed number of words."""
     words_of_a_text = WORDS // TEXTS
     for place, text in enumerate(texts):
         following = islice(cycle(texts), place + 1, place + words_of_a_text)

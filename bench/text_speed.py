@@ -32,8 +32,8 @@ PROCESSOR_BARS = {"fast": Bar(1.15, is_ceiling=True)}
 def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
     """Report the median and the slowest of a few hundred predictions with BANKING77.
 
-    The encoders of a profile run at the same time, as in the local stack, and for comparison one
-    after the other, as in a function with one processor.
+    The encoders of a profile run in parallel, as in the local stack. For comparison, they also run
+    one after the other, as in a function with one processor.
     """
     texts = embedder.rows("banking77_test")[0][:WARM_PREDICTIONS]
     threads = os.cpu_count() or 1

@@ -104,7 +104,7 @@ def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> 
 
 
 def _threshold(report: Report, embedder: Embedder, names: tuple[str, str]) -> None:
-    """Measure the precision that the card's threshold for .95 reaches on the test texts."""
+    """Measure, on the test texts, the precision at the card's threshold for precision .95."""
     encoders = chosen_profile(embedder, names[0], "en_US").encoders
     model, _ = train(embedder, names[0], encoders)
     if model.report is None:

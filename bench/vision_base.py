@@ -106,7 +106,7 @@ def _train(arguments: Sequence[str], trees: Sequence[Path]) -> dict[Path, list[f
 
 
 def _answer(side: subprocess.Popen[str]) -> list[float]:
-    """Return what the last line of a process says."""
+    """Wait for a process, and parse the last line that it printed."""
     output = side.communicate()[0]
     assert side.returncode == 0, output
     return [*json.loads(output.splitlines()[-1])]

@@ -69,7 +69,7 @@ def ask(model: TrainedVision, source: PictureSet, keys: Sequence[Key]) -> list[l
 
 
 def overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the intersection over union of a box with others, shape (others,)."""
+    """Return the intersection over union of a box with each of `others`, shape (others,)."""
     low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
     shared = np.prod(np.clip(high - low, 0, None), axis=1)
     areas = np.prod(others[:, 2:] - others[:, :2], axis=1)

@@ -123,7 +123,7 @@ def boxed_pictures(examples: Sequence[Example], labels: Sequence[str]) -> Traini
 
 
 class CachedFeatures:
-    """Reads features; caches those of images that are not augmented on the disk between runs."""
+    """Reads features. Features without augmentation are cached on the disk between runs."""
 
     def __init__(self, extractor: Extractor, source: PictureSet, digests: Sequence[bytes]) -> None:
         self._extractor, self._source, self._digests = extractor, source, list(digests)

@@ -182,7 +182,7 @@ def draw(source: PictureSet, per_label: int, seed: int) -> PictureSet:
 def bench_image(
     report: Report, data: Path, backbones: BackbonePool, name: str, sizes: dict[int, Bar | None]
 ) -> None:
-    """Report the accuracy of type image by number of examples a label, averaged over draws."""
+    """Report the accuracy on images by number of examples per label, averaged over draws."""
     train = read_set(data, f"{name}_train", "image")
     test = read_set(data, f"{name}_test", "image")
     all_train = vision_data(train, class_pictures(train.examples, train.labels), "image", backbones)

@@ -90,7 +90,7 @@ def large_photo(content: bytes) -> bytes:
 
 
 def bench_latency(bench: Bench) -> None:
-    """Measure warm answers of one client by kind of model."""
+    """Measure the latency of one client's warm predictions, for each kind of model."""
     caller, add = bench.caller, bench.report.add
     dogs = pictures_of(bench.archive("dogcat_test"), 40)
     dataset_id = int(caller.dataset(bench.archive("dogcat_train"), type="image")["id"])

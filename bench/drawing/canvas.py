@@ -70,7 +70,7 @@ def muted(rng: Random) -> Colour:
 
 
 def near(colour: Colour, rng: Random, spread: int = 22) -> Colour:
-    """Return a random colour similar to another one."""
+    """Return a random colour similar to a given colour."""
     red, green, blue = (max(0, min(255, part + rng.randint(-spread, spread))) for part in colour)
     return red, green, blue
 

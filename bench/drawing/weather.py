@@ -20,7 +20,7 @@ def draw_weather(label: str, rng: Random) -> bytes:
 
 
 class _Symbol:
-    """A place and a size for a symbol."""
+    """A weather symbol of random size and position."""
 
     def __init__(self, canvas: Canvas, rng: Random) -> None:
         self._canvas, self._rng = canvas, rng

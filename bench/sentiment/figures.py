@@ -48,7 +48,7 @@ class ScoredTexts:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The results on each source, of a head that was trained without this source."""
+    """Metrics on each source. The head that is measured on a source was trained without it."""
 
     temperature: float
     """The best temperature for all sources together."""
@@ -76,7 +76,7 @@ def score_left_out(
 
 
 def leave_sources_out(texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
-    """Fit a head without each source (and similar ones) in turn; measure the head on that source.
+    """Measure each source with a head that is fitted without this source and similar sources.
 
     Args:
         texts: the training texts.
@@ -131,7 +131,7 @@ def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict
 
 
 def references(encoder: Encoder, head: SentimentHead, temperature: float) -> dict[str, Any]:
-    """Return the probabilities of fixed texts, which each installation compares with its own."""
+    """Return the head's probabilities of fixed texts, which every installation must reproduce."""
     answers = probabilities(logits(head, encoder.encode(REFERENCES)), temperature)
     return {
         "texts": list(REFERENCES),

@@ -59,7 +59,7 @@ class RatedSentence:
     def label_fractions(self) -> tuple[float, float, float]:
         """Return the probability of each label for the mean rating of three random raters.
 
-        The mean is taken to be normally distributed.
+        The mean is assumed to be normally distributed.
         """
         # So a sentence on which people disagree is trained with an uncertain label.
         deviation = max(self.spread, _LEAST_SPREAD) / math.sqrt(_RATERS)
@@ -137,7 +137,7 @@ def _lines(packed: tarfile.TarFile, name: str) -> list[str]:
 
 
 def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
-    """Yield the number and standard deviation of a sentence from each line of ratings."""
+    """Yield the id and standard deviation of a sentence from each line of ratings."""
     for line in lines:
         parts = line.split("\t")
         if len(parts) == 4:
@@ -145,7 +145,7 @@ def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
 
 
 def _read_ratings(lines: list[str]) -> Iterator[tuple[str, float, str]]:
-    """Yield the number, mean rating and text of a sentence from each complete line."""
+    """Yield the id, mean rating and text of a sentence from each complete line."""
     for line in lines:
         parts = line.split("\t")
         if len(parts) == 3:

@@ -109,7 +109,7 @@ def own_sentences() -> list[RatedSentence]:
 
 
 def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
-    """Yield several sentences per pattern. All things are named about equally often."""
+    """Yield several sentences per pattern, each about the next of `_THINGS`, in rotation."""
     things = cycle(_THINGS)
     for number, pattern in enumerate(patterns):
         for _ in range(_EACH):
