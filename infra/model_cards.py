@@ -64,7 +64,7 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text into sentences; a sentence that refers to the previous one is not split off."""
+    """Split a text into sentences; sentences that begin with It, So or Their are not split off."""
     return re.split(r"(?<=\.) (?!(?:It|So|Their) )(?=[A-Za-z])", text)
 
 

@@ -1,7 +1,7 @@
 """Finds the stack that an administrator's command uses.
 
-This is the running local stack, AWS_ENDPOINT_URL if it is set, a deployed stage (--stage), or the
-account of the AWS credentials (--aws).
+This is the running local stack, the endpoint AWS_ENDPOINT_URL if it is set, a deployed stage
+(--stage), or the account of the AWS credentials (--aws).
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Tally:
             self.by_account.setdefault(account, Counter()).update({was: -count, GIVEN_BACK: count})
 
     def _is_repeated(self, event: str, found: dict[str, Any]) -> bool:
-        """Return whether a line repeats an earlier one, because its job ran twice."""
+        """Return whether an earlier line had the same token, because a job ran twice."""
         token = str(found.get("token", ""))
         if not token:
             return False
@@ -168,7 +168,7 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """The logs of one stack: reads a log group of each function that logs predictions."""
+    """Reads the log groups of a stage, one for each function that logs predictions."""
 
     def __init__(self, settings: Settings) -> None:
         # The oldest of the groups: this function once answered all routes.

@@ -66,7 +66,7 @@ class ReportRow:
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:
-        """Return whether the difference is between 0 and the sum of `tolerance` and `unknown`."""
+        """Return whether the difference is at least 0 and at most `tolerance` plus `unknown`."""
         return 0 <= self.difference <= tolerance + self.unknown
 
 

@@ -10,7 +10,7 @@ from infra.backups.folder import BackupError, BackupFolder
 
 
 class DamageScan:
-    """Checks the pieces of one folder, beginning with those whose last check is oldest."""
+    """Checks the pieces of one folder, least recently checked pieces first."""
 
     def __init__(self, folder: BackupFolder) -> None:
         self._folder = folder

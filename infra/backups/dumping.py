@@ -41,7 +41,7 @@ def _scan_pieces(clients: Clients, table: TableResource) -> Iterable[tuple[bytes
 
 @dataclass(frozen=True)
 class Access:
-    """How a dump reads a stack."""
+    """The functions by which a dump pauses writes, finds changes and reads tables."""
 
     pause_writes: PauseWrites = _no_pause
     """Pauses other writes while the tables, and objects that are not copied yet, are read."""
@@ -79,8 +79,8 @@ def dump(
 ) -> Manifest:
     """Copy all tables and the bucket into a folder; unchanged data is not copied again.
 
-    `progress` is called with lines for the user; `access` says how the stack is read. API keys are
-    copied only if `with_keys` is set, as it is for the dumps from which a local stack restarts.
+    `progress` is called with lines for the user; `access` says how the stack is read. `with_keys`
+    also copies the API keys, which a local stack needs after a restart.
 
     Raises:
         BackupError: the folder has other files, or a damaged backup.

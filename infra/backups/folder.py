@@ -152,7 +152,7 @@ class BackupFolder:
         return self._known.pieces() if self._known else set()
 
     def has_whole_manifest(self) -> bool:
-        """Return whether the manifest on the disk is the loaded one."""
+        """Return whether the loaded manifest is intact on the disk; True if none is loaded."""
         return self._known is None or self.seal() == self._seal
 
     def seal(self) -> str:

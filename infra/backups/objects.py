@@ -30,7 +30,7 @@ Found = tuple[str, int, str, str]
 
 
 def found(s3: Any, bucket: str) -> Iterator[Found]:
-    """Yield the objects that a backup contains, in the order of their keys."""
+    """Yield the objects of a bucket that belong in a backup, in the order of their keys."""
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
         for entry in page.get("Contents", ()):
             if not entry["Key"].startswith(LEFT_OUT):

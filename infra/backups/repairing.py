@@ -185,7 +185,7 @@ class _Repair:
     def _without_lost_versions(
         self, models: dict[str, Item], lost_files: list[str], incomplete: set[str]
     ) -> dict[str, Item]:
-        """Remove and report versions that lost a file and are not served; return changed rows."""
+        """Remove and report unserved versions that lost a file; return the changed rows."""
         changed = {}
         for model_id in sorted(set(models) - incomplete):
             stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')
@@ -202,7 +202,7 @@ class _Repair:
         return changed
 
     def _name_accounts(self, manifest: Manifest) -> None:
-        """Report the accounts that have lost their own row or the row of their address."""
+        """Report the accounts that lack one of their two rows: by id, or by email address."""
         rows = {row["account_id"]["S"]: row for row in self._rows(manifest, ACCOUNTS)}
         for key, row in rows.items():
             email = key.removeprefix(_EMAIL) if key.startswith(_EMAIL) else _text(row, "email")
@@ -275,7 +275,7 @@ class _Repair:
         }
 
     def _chunks(self, manifest: Manifest) -> Iterator[Item]:
-        """Yield the rows that contain examples, without the rows for layouts and positions."""
+        """Yield the rows with examples. The table also has rows with layouts and positions."""
         for row in self._rows(manifest, EXAMPLES):
             key, number = _chunk_key(row)
             if number >= 0 and key.count("#") == _CHUNK_MARKS:

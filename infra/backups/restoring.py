@@ -23,7 +23,7 @@ _LAST = ("models", "datasets", "deletions", "accounts")
 
 
 class Restored:
-    """The rows and objects that a restore writes; a few differ from those in the backup."""
+    """The rows and objects that a restore writes. Some rows differ from the rows in the backup."""
 
     def __init__(
         self,

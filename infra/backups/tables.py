@@ -55,7 +55,7 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
 
 
 def pack(pieces: Iterable[tuple[bytes, int]]) -> bytes:
-    """Join pieces to one byte string, each preceded by its number of rows and its size in bytes."""
+    """Join pieces into one byte string, each after its number of rows and its size in bytes."""
     return b"".join(b"%d %d\n%b" % (count, len(piece), piece) for piece, count in pieces)
 
 
@@ -137,7 +137,7 @@ def _line(item: Item) -> bytes:
 
 
 def piece_of(item: Item, keys: Sequence[str]) -> int:
-    """Return the number of the piece that contains an item. Only the item's key determines it."""
+    """Return the index of the piece that contains an item, which depends only on the item's key."""
     key = json.dumps([_to_json(item[name]) for name in keys])
     return hashlib.sha256(key.encode()).digest()[0] % _PIECES
 

@@ -34,12 +34,11 @@ _NAMES = re.compile(r'"(?:Ref|Fn::If)": \[?"(\w+)"|\$\{(\w+)\}')
 def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> None:
     """Write a digest into each function that has an alias; a new digest makes a new version.
 
-    The digest covers the function's code, the properties that are part of a version, and the
-    values of the parameters to which these properties refer.
+    The digest covers the function's code, the properties that are part of a version, and the values
+    of the parameters to which these properties refer.
 
     Args:
-        template: template of a package, changed in place. The package's code is in the bucket,
-            under its digest.
+        template: template of a package, changed in place. It names the uploaded code by its digest.
         parameters: parameters of the deployment, including defaults.
     """
     conditions = template.get("Conditions", {})
@@ -59,7 +58,7 @@ def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> No
 def _values(
     part: Any, conditions: Mapping[str, Any], parameters: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the values of all parameters that a part of the template, or its conditions, use."""
+    """Return the values of all parameters that a part of the template and its conditions use."""
     named = {name for pair in _NAMES.findall(json.dumps(part)) for name in pair if name}
     found = {name: parameters[name] for name in named if name in parameters}
     for name in named & set(conditions):

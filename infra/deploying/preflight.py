@@ -208,7 +208,7 @@ def _check_memory(parameters: Mapping[str, str], named: Collection[str]) -> None
 
 
 def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before: int) -> None:
-    """Refuse reserved concurrency that is too small for its functions, or above the limit."""
+    """Refuse reserved concurrency below a function's maximum, or above the account's limit."""
     for function in (f for f in FUNCTIONS if f.name in RESERVABLE):
         aside = int(parameters.get(reserved_id(function)) or 0)
         most = int(parameters.get(most_id(function)) or 0)
@@ -246,10 +246,10 @@ def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str],
 
 
 def check_unclaimed(target: Target) -> None:
-    """Refuse tables and a bucket that exist although the data's stack does not.
+    """Refuse to deploy if tables or a bucket exist, but the data's stack does not.
 
     Raises:
-        DeployError: some exist, so CloudFormation could not create them.
+        DeployError: a table or the bucket exists, so CloudFormation could not create it.
     """
     found = kept(target)
     if found:

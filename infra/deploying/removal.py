@@ -1,7 +1,7 @@
 """Deletes tables and bucket, which remain when the stacks are deleted.
 
-AWS deletes a table in the background. Until then the table is listed, and a new one with the same
-name cannot be created.
+AWS deletes a table in the background. Until then the table is listed, and no other table can get
+its name.
 """
 
 from __future__ import annotations

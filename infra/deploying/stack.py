@@ -321,7 +321,7 @@ class Stack:
         return f"{event.get('LogicalResourceId')}: {reason}" if is_cause else ""
 
     def _newest_event(self) -> str:
-        """Return the id of the newest event, so that older ones are not shown."""
+        """Return the id of the newest event, so that older events are not shown."""
         events = self._events("", None)
         return str(events[-1]["EventId"]) if events else ""
 

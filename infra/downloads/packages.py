@@ -1,4 +1,4 @@
-"""Describes packages to download. One of them is npm, which downloads packages of Node."""
+"""Describes packages to download, among them npm itself, which downloads packages of Node."""
 
 from __future__ import annotations
 

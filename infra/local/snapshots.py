@@ -225,7 +225,7 @@ class SnapshotSaver:
             control(self._settings, "DELETE", token)
 
     def _read_writes(self) -> None:
-        """Read the counts of writes; the first time, check if the folder has the restored data."""
+        """Read the counts of writes; at first, also check that the folder has the restored data."""
         answer = control(self._settings, "GET")
         self._writes = answer["writes"]
         if self._dumped is None and not self._must_rewrite:
@@ -335,7 +335,7 @@ def changed_since(settings: Settings, moment: datetime) -> Changed:
 
 
 def pause_after(took_seconds: float, within_seconds: float) -> float:
-    """Return the pause in seconds between a dump and the next one.
+    """Return the pause in seconds between a dump and the next dump.
 
     Args:
         took_seconds: duration of the dump.

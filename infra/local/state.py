@@ -121,7 +121,7 @@ class State:
         return dict(found) if _is_stack(int(found["pid"])) else None
 
     def has_description(self) -> bool:
-        """Return whether a description exists; a stack that was killed leaves one behind."""
+        """Return whether a description exists; a stack that was killed leaves it behind."""
         return (self.folder / STACK_FILE).exists()
 
     def remove_stack(self) -> None:

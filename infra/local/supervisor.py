@@ -312,7 +312,7 @@ class Supervisor:
         self._is_stopping = True
 
     def _stop(self) -> None:
-        """Stop all processes and kill those that take too long."""
+        """Stop all processes, and kill processes that take too long."""
         self._is_stopping = True
         # The data is saved after the last write, and this needs the emulated AWS.
         last = (SNAPSHOTS_PROCESS, AWS_PROCESS)
@@ -366,7 +366,7 @@ def _ended() -> list[tuple[int, int]]:
 
 
 def _end(pids: set[int], deadline: float) -> dict[int, int]:
-    """Stop children, kill the rest at the deadline; return the wait status of each that ended."""
+    """Stop children, and kill them at the deadline; return their wait statuses by process id."""
     statuses: dict[int, int] = {}
     left = {pid for pid in pids if _send(pid, signal.SIGTERM)}
     for pid in left:

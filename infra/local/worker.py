@@ -128,14 +128,14 @@ class Lane:
         return POLL_SECONDS if is_watched else BLIND_POLL_SECONDS
 
     def _work_once(self) -> bool:
-        """Handle one message of the first queue that has one; return False if all are empty."""
+        """Handle one message of the first queue with messages; return False if all are empty."""
         # If the lane has one queue, the long poll alone reads it.
         if len(self._sources) == 1:
             return False
         return any(self._receive(source, 0) for source in self._sources)
 
     def _receive(self, source: EventSourceMapping, seconds: int) -> bool:
-        """Receive one message and handle it; return whether there was one."""
+        """Receive one message and handle it; return whether the queue had a message."""
         answer = self._sqs.receive_message(
             QueueUrl=self._urls[source.queue],
             MaxNumberOfMessages=1,

@@ -38,7 +38,7 @@ def _is_intact(directory: Path, model: ModelDescription) -> bool:
 
 
 def broken(directory: Path, names: Sequence[str] = FAST) -> dict[str, list[str]]:
-    """Read every installed file, and return the damaged ones by model."""
+    """Read every installed file, and return the damaged files by model."""
     found = {name: installed.broken_files(directory, MODELS[name], thorough=True) for name in names}
     return {name: files for name, files in found.items() if files}
 

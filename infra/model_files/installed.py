@@ -155,7 +155,7 @@ def touch_record(directory: Path, model: ModelDescription) -> None:
 
 
 def put_in_place(staged: Path, directory: Path, model: ModelDescription) -> None:
-    """Move a finished folder to its place; rename the previous one to `staged` plus `.old`."""
+    """Move a finished folder to its place; rename the previous folder to `staged` plus `.old`."""
     target = directory / model.folder
     target.parent.mkdir(parents=True, exist_ok=True)
     # Between the two renames the model counts as not installed; files are never mixed.

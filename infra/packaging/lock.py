@@ -158,8 +158,8 @@ def shipped(
         installs: the member `install` of pip's installation report.
         roots: names of the direct dependencies.
         target: target of the resolution.
-        left_out: names of packages that do not ship. Packages that only these need do not ship
-            either.
+        left_out: names of packages that do not ship. A package does not ship either if only these
+            packages need it.
 
     Returns:
         The digests, by name and version, of all packages that ship.

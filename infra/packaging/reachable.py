@@ -321,7 +321,6 @@ def _parsed(statements: list[ast.stmt]) -> _Module:
 
 
 def _assigned(statement: ast.Assign | ast.AnnAssign) -> Iterator[str]:
-    """Yield the names that a statement assigns."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     for target in targets:
         yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))

@@ -36,7 +36,7 @@ def wanted_properties(target: LambdaTarget) -> dict[str, Any]:
 
 
 def overrides(target: LambdaTarget, functions: Iterable[str] = LOGICAL_NAMES) -> dict[str, Any]:
-    """Return a template for merging, which sets the runtime and processor of functions."""
+    """Return a template to merge, which sets runtime and processor of the functions."""
     wanted = wanted_properties(target)
     return {"Resources": {name: {"Properties": dict(wanted)} for name in functions}}
 

@@ -1,4 +1,4 @@
-"""Declares the gateway's throttles: a rate for each method, and one for each client address.
+"""Declares the gateway's throttles: a rate per method, and a rate per client address.
 
 Without throttles, calls of one kind could use up the account's Lambda concurrency, and one caller
 could use up the rate of the whole stage. The functions check the rates of accounts.

@@ -25,7 +25,7 @@ class ConfigurationError(PresageError):
 
 
 class FileError(PresageError):
-    """A file to send cannot be read, or is not one that the service accepts."""
+    """A file to send cannot be read, or the service does not accept such a file."""
 
 
 class UnreachableError(PresageError):

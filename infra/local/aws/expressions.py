@@ -147,13 +147,13 @@ def _parse_condition(parser: Any) -> Any:
 
 
 def _note_condition(parser: Any, node: Any) -> Any:
-    """Make the operator of a tree; remember the first tree, which is the whole one."""
+    """Make the operator of a node; store the node of the first call, which is the tree's root."""
     vars(parser).setdefault("_tree", node)
     return _make_condition(parser, node)
 
 
 def _find_operand(parser: Any, node: Any) -> Any:
-    """Make an operand. Values come from the present call, because the tree may be an older one."""
+    """Make an operand. The tree may be from an earlier call, but values are of the current call."""
     if node.kind == parser.Kind.EXPRESSION_ATTRIBUTE_VALUE:
         return AttributeValue(parser.expression_attribute_values[node.text])
     return _make_operand(parser, node)

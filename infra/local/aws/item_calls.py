@@ -51,7 +51,7 @@ def _replace(owner: Any, name: str, value: object) -> None:
 
 
 def _now_in_milliseconds() -> float:
-    """Return the time; moto asks for it four times per waiting message whenever one is sent."""
+    """Return the time. For each message sent, moto calls this four times per waiting message."""
     return time.time() * 1000.0
 
 

@@ -27,12 +27,12 @@ class Origins:
     """The hosts and origins that are allowed."""
 
     def __init__(self, own: Iterable[str], allowed: Iterable[str], public_url: str | None) -> None:
-        """Allow some origins.
+        """Set the allowed origins, and the host name for presigned URLs.
 
         Args:
             own: addresses of the service.
             allowed: origins of the settings; `*` allows all.
-            public_url: address in presigned URLs, if it is not that of the emulated AWS.
+            public_url: address in presigned URLs; None if it is the address of the emulated AWS.
         """
         self._allowed = frozenset((*own, *allowed))
         self._public_host = host_name(urlsplit(public_url or "").netloc)

@@ -1,4 +1,4 @@
-"""Checks S3's presigned URLs and POST forms, because moto accepts expired and forged ones.
+"""Checks S3's presigned URLs and POST forms. Moto accepts even expired and forged requests.
 
 A request without a signature or policy is refused, as on a private bucket. Signatures in a header
 are checked by signatures.py.
@@ -117,7 +117,7 @@ class S3Access:
 
 
 def check_key_id(keys: KeyPair, key_id: str) -> None:
-    """Raise Refused if the access key id of a request is not that of the stack."""
+    """Raise Refused if a request does not have the access key id of the stack."""
     if not keys.is_id(key_id):
         raise Refused(WRONG_KEY, "InvalidAccessKeyId")
 

@@ -66,7 +66,7 @@ class SavedData:
         """Digest of the loaded manifest; empty when none is loaded."""
 
     def load(self) -> str:
-        """Load the data into the new tables and the bucket; return a line about it.
+        """Load the data into the new tables and the bucket; return a line for the user.
 
         The line is empty when nothing was saved. The caller must hold the locks.
 

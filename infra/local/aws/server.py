@@ -189,7 +189,7 @@ def run(
         front_port: port of the service, whose pages may read presigned objects.
         settings: settings of the stack; the keys that must sign requests are in the environment.
         data: folder of the saved data, which is loaded when the stack asks for it.
-        find_unsaved: returns what could not be saved; uploads are refused unless that is None.
+        find_unsaved: returns unsaved data, or None. While data is unsaved, uploads are refused.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     # Moto lists a folder of its package in every request, although the result never changes.

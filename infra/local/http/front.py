@@ -74,7 +74,7 @@ class GatewayLimits:
 
 
 class UnknownHost(BadRequest):
-    """A request for a host that is not the service's."""
+    """A request whose host is not the host of the service."""
 
     status = 421
     code = "unknown_host"
@@ -251,7 +251,7 @@ def _target(environ: dict[str, Any]) -> tuple[str, str]:
 def _read_request(
     environ: dict[str, Any], path: str, query: str, public: PublicAddress | None
 ) -> HttpRequest:
-    """Read a request from the WSGI environment; the host is the public one, whatever was sent."""
+    """Read a request from the WSGI environment; a public host replaces the host that was sent."""
     headers, address, scheme = environ[HEADERS_KEY], environ["REMOTE_ADDR"], "http"
     if public is not None:
         address, scheme = public.caller(address, headers), public.scheme

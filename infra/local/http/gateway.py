@@ -243,7 +243,7 @@ def http_answer(result: Mapping[str, Any]) -> HttpAnswer:
 
 
 def remap_headers(answer: HttpAnswer) -> HttpAnswer:
-    """Rename those headers of a function's answer that API Gateway renames."""
+    """Rename the headers of a function's answer that API Gateway renames."""
     renamed = [
         (f"{REMAPPED_PREFIX}{name}" if name.lower() in REMAPPED else name, value)
         for name, value in answer.headers

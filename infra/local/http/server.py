@@ -165,7 +165,7 @@ class Parser(HTTPRequestParser):
             raise ParsingError("Transfer-Encoding names chunked twice.")
 
     def _check_host(self) -> None:
-        """Refuse a request with no host or an ambiguous one. RFC 9112, 3.2."""
+        """Refuse a request whose host is missing or ambiguous. RFC 9112, 3.2."""
         hosts = self._values("host")
         if len(hosts) > 1 or (not hosts and self.version != "1.0"):
             raise ParsingError(f"It has {len(hosts)} Host headers; send one.")

@@ -56,7 +56,7 @@ class StackCollector(Collector):
         self._read_queues = read_queues
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the gauges; those that cannot be read now are left out."""
+        """Yield the gauges; gauges that cannot be read now are left out."""
         yield self._memory()
         for read in (self._queues, self._open_work):
             try:

@@ -97,7 +97,7 @@ def metrics_pages(
 def serve_metrics(
     app: Any, listener: socket.socket, settings: Settings, options: Options, saving: SavingState
 ) -> None:
-    """Serve the metrics on their own port until the process ends."""
+    """Serve the metrics on a separate port until the process ends."""
     from infra.local.telemetry import exposition
 
     os.environ[FOLDER_VARIABLE] = str(options.state_dir / METRICS_FOLDER)

@@ -1,9 +1,9 @@
 """Converts bge-small-en-v1.5 from its package, which has a graph with 8-bit weights.
 
 After rounding, the matrices have the same bytes as in the package. Their values are between -64 and
-64, so the products are the same on every processor. The package's graph computes the last state
-of every token. The graph built here computes only the last state of the first token, because no
-other state is used.
+64, so the products are the same on every processor. The package's graph computes the last layer for
+every token. The graph built here computes it only for the first token, because no other state is
+used.
 """
 
 from __future__ import annotations

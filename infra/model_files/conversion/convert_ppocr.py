@@ -66,12 +66,12 @@ class Cut:
 
 
 def alphabet() -> list[str]:
-    """Return the characters of the output's columns: blank, the documented ones, space last."""
+    """Return the characters of the output's columns: blank, documented characters, space."""
     return [BLANK, *CHARACTERS]
 
 
 def latin_alphabet() -> list[str]:
-    """Return the characters of the `latin` output's columns: blank, the Latin set, space last."""
+    """Return the characters of the columns of output `latin`: blank, Latin characters, space."""
     return [BLANK, *LATIN_CHARACTERS]
 
 
@@ -151,7 +151,7 @@ def cut_recogniser(model: onnx.ModelProto) -> None:
 
 
 def _add_folding(graph: onnx.GraphProto, folding: Singles, output: str) -> None:
-    """Add the nodes that drop other characters and add look-alikes to documented characters."""
+    """Add nodes that add look-alikes to documented characters, and drop all other characters."""
     constants: dict[str, npt.NDArray[np.generic]] = {
         "fold_from": np.array([0], np.int64),
         "fold_to": np.array([len(folding)], np.int64),

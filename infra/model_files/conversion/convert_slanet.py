@@ -1,7 +1,7 @@
 """Repairs the graph of SLANet-1M and writes the list of its tokens.
 
-The published graph declares wrong shapes for values of its loop. ONNX Runtime infers the right ones
-but logs a warning at every step. The shapes are removed; no number is changed.
+The published graph declares wrong shapes for values of its loop. ONNX Runtime infers the right
+shapes but logs a warning at every step. The wrong shapes are removed; no number is changed.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def _add_pool(graph: Graph, weights: Weights, features: str) -> str:
 
 
 def _add_head(graph: Graph, weights: Weights, pooled: str) -> None:
-    """Add the residual layers after the pooling, and scale the result to length 1: `vector`."""
+    """Add the residual layers after the pooling, and normalise the result to a unit `vector`."""
     for name in ("d0", "d1", "d2", "d3", "p1", "p3"):
         graph.constant(name, weights[name])
 
@@ -121,7 +121,7 @@ def build_graph(weights: Weights) -> onnx.ModelProto:
 
     The input `rows`, uint8 (tokens, 512), has the rows of the embedding table for the tokens of one
     text. The input `chunks`, int64 (tokens,), has each token's id modulo 17. The output `vector`,
-    float32 (1, 512), has length 1.
+    float32 (1, 512), is a unit vector.
     """
     graph = Graph()
     tokens = _add_tokens(graph, weights)

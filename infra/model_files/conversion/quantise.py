@@ -1,7 +1,7 @@
 """Rounds a transformer's weights to 8 bits.
 
-Most matrix products use integers, with one scale for each column of the weights and one for all
-activations. Where a few activations are very large, one scale would round the others to zero.
+Most matrix products use integers, with one scale per column of the weights and one scale for all
+activations. Where a few activations are very large, this would round small activations to zero.
 There, products have a scale for each block of 32 weights, and for each block of 32 activations.
 """
 

@@ -1,4 +1,4 @@
-"""Builds the graph of a transformer encoder, which turns one text into a vector of length 1.
+"""Builds the graph of a transformer encoder, which turns one text into a unit vector.
 
 The graph takes one text without padding, so it needs no attention mask. Functions that add inner
 nodes return the names of their outputs.
@@ -56,14 +56,14 @@ def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
     """Build the graph of an encoder.
 
     The input is `ids`, int64 (tokens,): at most 128 tokens, the begin and end tokens included. The
-    output is `vector`, float32 (1, width), scaled to length 1: the mean of the states of the last
-    layer, or the state of its first token, as `shape` says.
+    output `vector`, float32 (1, width), is the normalised mean of the states of the last layer, or
+    the normalised state of the first token, as `shape` says.
 
     Args:
         shape: sizes of the network.
         weights: `words` (ids, width), `positions` (128, width), `embedding_scale`,
-            `embedding_shift`, `distances` (heads, 255) if `shape.has_bias`, and `layer0_...` and
-            so on, see `_add_layer`. Matrices are (in, out).
+            `embedding_shift`, `distances` (heads, 255) if `shape.has_bias`, and `layer0_...` and so
+            on, see `_add_layer`. Matrices are (in, out).
     """
     graph = Graph()
     states = _add_embedding(graph, shape, weights)
@@ -182,7 +182,7 @@ def _add_gelu(graph: Graph, rows: str, name: str) -> str:
 
 
 def _add_pool(graph: Graph, states: str) -> None:
-    """Add nodes that average the states and scale them to length 1; their output is `vector`."""
+    """Add nodes that average the states and normalise the mean to the unit vector `vector`."""
     mean = graph.add("ReduceMean", [states], "mean", axes=[1], keepdims=0)
     norm = graph.add("ReduceL2", [mean], "norm", axes=[-1], keepdims=1)
     graph.add("Div", [mean, norm], "vector")

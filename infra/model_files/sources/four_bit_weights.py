@@ -1,7 +1,7 @@
 """Reads the file of 4-bit weights of multilingual-e5-small.
 
 The file has a header with sizes, a tokeniser, a directory of tensors, and the tensors: float32
-vectors, and matrices in blocks of 32 weights with one scale (Q4_0).
+vectors, and matrices in blocks of 32 weights that share a scale (Q4_0).
 """
 
 from __future__ import annotations

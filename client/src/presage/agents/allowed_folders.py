@@ -25,7 +25,7 @@ class AllowedFolders:
     """The folders below which files may be read.
 
     Args:
-        folders: existing folders; without any, every file is refused.
+        folders: existing folders. If there are none, every file is refused.
 
     Raises:
         FileRefused: one of `folders` is not an existing folder.

@@ -81,7 +81,7 @@ def http_app(server: MCPServer[None], port: int, token: str) -> ASGIApp:
 
     Args:
         server: the server.
-        port: the port on which it listens, for the check of Host and Origin.
+        port: the port of the server, to check the headers Host and Origin.
         token: the bearer token that each request must have.
     """
     names = [f"{name}:{port}" for name in (HOST, "localhost")]

@@ -1,7 +1,7 @@
 """The tools that agents can call; each is one or two calls of the API.
 
-Labels, texts and names of models are data: they appear in answers, never in descriptions, where an
-agent could take them for instructions.
+Labels, texts and model names appear only in answers. In the description of a tool, an agent could
+take them for instructions.
 """
 
 from __future__ import annotations
