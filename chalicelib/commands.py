@@ -9,7 +9,7 @@ _IS_INSTALLED = Path(__file__).parents[1].name == "_app"
 
 
 def administrator_command(name: str) -> str:
-    """Return how an administrator calls a command, for example `python -m infra.models`."""
+    """Return the shell command for an administrator, for example `python -m infra.models`."""
     return f"presage-server {name}" if _IS_INSTALLED else f"python -m infra.{name}"
 
 
@@ -18,7 +18,7 @@ MODELS_COMMAND = administrator_command("models")
 
 
 def run_command(option: str = "") -> str:
-    """Return how the local stack is started, with an option such as `--repair`."""
+    """Return the shell command that starts the local stack, with an option such as `--repair`."""
     if _IS_INSTALLED:
         return f"presage-server run {option}".rstrip()
     return f"make run ARGS={option}" if option else "make run"

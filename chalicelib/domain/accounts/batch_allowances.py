@@ -60,7 +60,7 @@ class BatchAllowances:
         self._clock = clock
 
     def month(self) -> str:
-        """Return the month to which the predictions of a new batch count, such as `2026-11`."""
+        """Return the month in which predictions of a new batch are counted, such as `2026-11`."""
         return month_key(self._clock())
 
     def reserve(self, account: Account, batch: Batch) -> int:

@@ -135,7 +135,7 @@ class _Drawn:
 
 
 class RateLimits:
-    """Refuses calls of accounts that call too often. If the table fails, all calls are allowed."""
+    """Refuses calls of accounts that call too often. If the storage fails, it allows all calls."""
 
     def __init__(self, buckets: SharedBuckets, clock: Clock, factor: float = 1.0) -> None:
         """Create the limits; `factor` multiplies the rates of all plans, and 0 disables them."""

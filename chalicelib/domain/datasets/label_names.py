@@ -124,7 +124,7 @@ def is_missing_mark(label: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def may_be_missing(label: str) -> bool:
-    """Return whether a label such as `none` may be a real label or stand for a missing value."""
+    """Return whether a label such as `none` can be a real label, or stand for a missing value."""
     return _is_possible(label.casefold()) and label != _DATABASE_NULL
 
 

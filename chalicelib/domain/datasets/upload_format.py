@@ -232,7 +232,7 @@ def checked_header(value: bool | int | None) -> bool | int | None:
     """Check the `header` option; return it unchanged.
 
     Args:
-        value: whether a row names the columns, or the number of that row; None if not sent.
+        value: whether a row has the column names, or the number of this row; None if not sent.
 
     Raises:
         InvalidParameter: the row number is not between 1 and 100.

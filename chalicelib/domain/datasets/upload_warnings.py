@@ -55,7 +55,7 @@ class OddBoxes:
     """Image and label of the first boxes with the problem, at most MAX_PLACES."""
 
     def add(self, place: str) -> None:
-        """Count a box; list its place unless MAX_PLACES are listed."""
+        """Count a box; list its place if fewer than MAX_PLACES are listed."""
         self.count += 1
         if len(self.places) < MAX_PLACES:
             self.places.append(place)

@@ -182,7 +182,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class FormWidget:
-    """A place where a PDF shows an interactive form field. A field can have several widgets."""
+    """An area in which a PDF shows an interactive form field. A field can have several widgets."""
 
     name: str
     """Full name of the field in the PDF, with parts separated by dots."""

@@ -250,7 +250,7 @@ class Batch:
 
     @cached_property
     def numbers_done(self) -> frozenset[int]:
-        """Return the numbers of the answered parts."""
+        """Return the indexes of the answered parts, from 0."""
         return frozenset(int(entry.partition(":")[0]) for entry in self.parts_done)
 
     @property
@@ -315,7 +315,7 @@ def part_entry(number: int, failed: int) -> str:
 
 
 def checked_kind(sent: str | None, family: str, model_type: str) -> str:
-    """Return the kind of a batch: the one in the request, or the one for the model's type.
+    """Return the kind of a batch: the requested kind, or by default the kind for the model's type.
 
     Raises:
         InvalidParameter: no kind of the family fits the model's type.

@@ -89,7 +89,7 @@ class InputTable:
 def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
     """Return the names of the columns that the result adds.
 
-    If the input has a column with such a name, the added column gets a prefix.
+    An added column gets a prefix if a column of the input has the same name.
     """
     count = (batch.count or 1) if batch.columns == INPUT else 1
     found = ["label", "probability"]

@@ -58,7 +58,7 @@ class BatchWork(Protocol):
         """
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Yield a line for each uploaded text or image of a dataset, with the id of an example."""
+        """Yield a line with an example id for each uploaded text or image of a dataset."""
 
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]

@@ -72,7 +72,7 @@ class KeptVersions:
         Args:
             version: the new version, which gets its number here.
             in_use: folders of versions that must not be removed.
-            limit: maximum number of versions. It is exceeded if too many are in use.
+            limit: maximum number of versions. It is exceeded if more versions are in use.
         """
         number = self.last + 1
         added = ModelVersion(**{**version.__dict__, "number": number})
@@ -168,8 +168,8 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
 def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersions:
     """Return the versions of a model whose old row has no list of versions.
 
-    `folder` is the folder that is served; empty before the first success. `examples` is 0 if
-    unknown.
+    `folder` is the folder of the served version; empty before the first successful training.
+    `examples` is 0 if unknown.
     """
     if not folder:
         return KeptVersions()
