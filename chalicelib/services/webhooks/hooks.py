@@ -99,7 +99,7 @@ class WebhookService:
         )
 
     def change(self, hook: Webhook, fields: HookFields) -> Webhook:
-        """Change a webhook. Enabling it or changing its URL ends a pause after failures.
+        """Change a webhook. If it is enabled or gets a new URL, a pause after failures ends.
 
         Raises:
             InvalidParameter: the URL is not allowed, or an event is unknown.

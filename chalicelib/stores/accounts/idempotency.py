@@ -60,8 +60,8 @@ class IdempotencyStore:
     ) -> KeyedCall:
         """Claim an idempotency key, or return the answer stored for it.
 
-        `key` and `request` are digests. `reserve` reserves and returns an integer id for the object
-        to create; 0 if not needed.
+        `key` and `request` are digests. `reserve` reserves an integer id for the object that the
+        call creates, and returns the id; it returns 0 if the call needs no integer id.
 
         Raises:
             KeyReused: the key was used with another request.

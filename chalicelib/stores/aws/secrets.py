@@ -60,7 +60,7 @@ _NONCE_BYTES = 12
 class Seal:
     """Encrypts and decrypts bytes for one purpose, with AES-GCM.
 
-    The key is derived from the signing key. The place of a value, such as its row's key, is
+    The key is derived from the signing key. The location of a value, such as the key of its row, is
     authenticated too. So a value that is copied to another row cannot be decrypted there.
     """
 

@@ -188,7 +188,7 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def return_to_queue(self, owned: OwnedDataset) -> None:
-        """End the lease of an upload that another worker resumes. The attempt is not counted."""
+        """End the lease, so that another worker resumes the upload; do not count the attempt."""
         actions: list[Action] = [
             DatasetRow.lease_until.set(0),
             DatasetRow.attempts.set(max(0, owned.lease.attempts - 1)),

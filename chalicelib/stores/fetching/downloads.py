@@ -101,11 +101,10 @@ class Downloader:
         self._check_seconds = check_seconds
 
     def check(self, url: str, max_bytes: int, what: str = "the dataset") -> Probe:
-        """Check that a file can be read from a URL, within ten seconds.
+        """Check that a file can be read from a URL, in at most `check_seconds` of the constructor.
 
-        Address, status, announced size and first bytes are checked.
-
-        `what` is the name of the file in error texts.
+        The address, the status, the announced size and the first bytes are checked. `what` is the
+        name of the file in error texts.
 
         Returns:
             Name, size and first bytes of the file.

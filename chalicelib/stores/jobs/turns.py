@@ -76,7 +76,7 @@ class TurnStore:
                 return Turn(lane, level)
 
     def begin(self, turn: Turn) -> None:
-        """Set the counter of a queue to the turn of a starting job, unless it is higher already."""
+        """Set the counter of a queue to the turn of a starting job; never decrease the counter."""
         earlier = CounterRow.value.does_not_exist() | (CounterRow.value < turn.number)
         try_update(_row(turn.lane), [CounterRow.value.set(turn.number)], earlier)
 
@@ -333,10 +333,10 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
             self.announce(TrainJob.of(model))
 
     def must_yield(self, model: Model, served_seconds: float) -> bool:
-        """Return whether this worker should run a waiting training in place of its current one.
+        """Return whether this worker should pause `model`, and run a waiting training first.
 
-        A waiting training goes first if it is on a paid plan and the current one is not, or if it
-        has run for a much shorter time.
+        A waiting training goes first if only its account is on a paid plan, or if it has run for a
+        much shorter time than `model`.
         """
         if served_seconds < TURN_SECONDS:
             return False

@@ -208,7 +208,7 @@ class ModelStore:
         return row is not None and bool(row.deleted)
 
     def is_unfinished(self, account_id: str, model_id: str) -> bool:
-        """Return whether the call that creates a hidden model has not made it visible yet."""
+        """Return whether a hidden model is still being created, so that it was never visible."""
         row = find_row(ModelRow, account_id, model_id)
         # A hidden model that is QUEUED was never visible: only visible models leave the queue, and
         # a queued model cannot be deleted.

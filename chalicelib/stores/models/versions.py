@@ -87,7 +87,7 @@ class ModelCards:
         (card, suspects or evaluation), or an array: a block of a learning curve.
 
         Returns:
-            False if a new version may have unchanged documents, because its model was being
+            False if the documents of a new version may lack the change, because its model was being
                 adjusted, or was created or queued again during the call.
         """
         is_complete = True

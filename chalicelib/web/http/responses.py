@@ -92,7 +92,7 @@ def response(record: object, status: int, headers: Mapping[str, str | list[str]]
 
 
 def error_headers(error: ServiceError) -> dict[str, str]:
-    """Return the headers that RFC 9110 requires with some statuses."""
+    """Return the headers for an error: Retry-After, Accept-Encoding, Allow, WWW-Authenticate."""
     headers: dict[str, str] = {}
     seconds = getattr(error, "retry_after_seconds", None)
     if seconds is not None:

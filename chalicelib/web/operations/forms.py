@@ -45,9 +45,9 @@ _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"
 
 
 def whole_number(sent: object) -> int | None:
-    """Return a whole number sent as 12, 12.0 or 1.2e1, as number or text; None for other values.
+    """Convert a value such as 12, 12.0 or "1.2e1" to a whole number; return None for other values.
 
-    The absolute value is at most 2^63. A text of more than 32 characters gives None.
+    The result is limited to -2^63 to 2^63. A text of more than 32 characters gives None.
     """
     if isinstance(sent, bool):
         return None

@@ -66,11 +66,10 @@ FAMILY = ":family"
 
 @dataclass(eq=False)
 class Operation:
-    """The declaration of one API operation, as the decorator of its view.
+    """The declaration of one API operation. It decorates the view, a function that does the work.
 
-    The view does the work of the call, and returns the record of the answer. The view's name
-    becomes the name of the operation. Its docstring becomes the summary in OpenAPI, and its return
-    annotation the type of the answer.
+    The view returns the record of the answer. The operation has the name of the view. The view's
+    docstring becomes the summary in OpenAPI, and its return annotation the type of the answer.
     """
 
     method: str

@@ -30,7 +30,7 @@ class Login:
     api_key_file: str = ""
 
     def members(self) -> dict[str, str]:
-        """Return the values to write to the login file, which earlier versions can read, too."""
+        """Return the values for the login file, in a form that earlier versions can read, too."""
         found = {name.name: str(getattr(self, name.name)) for name in fields(self)}
         if not self.api_key_file:
             del found["api_key_file"]
@@ -226,7 +226,7 @@ def credentials_from_env(
 
     Args:
         environment: the variables.
-        profile: name of a login; without it, the variables take precedence over the login file.
+        profile: name of a login in the login file. If it is given, the variables are ignored.
     """
     login = load_login(environment, profile)
     given = {} if profile else environment

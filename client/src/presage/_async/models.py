@@ -139,7 +139,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         return await AsyncModels(self.family).card(self.model_id, version)
 
     def versions(self) -> AsyncPages[records.ModelVersion]:
-        """List the stored versions, newest first; each training or adjustment makes one."""
+        """List the stored versions, newest first. Each training or adjustment adds a version."""
         return AsyncModels(self.family).versions(self.model_id)
 
     async def serve_version(self, version: int) -> records.ModelVersion:
@@ -346,7 +346,7 @@ class AsyncModels(Generic[ResultT_co]):
         return await self._transport.record(request, records.Card)
 
     def versions(self, model_id: str) -> AsyncPages[records.ModelVersion]:
-        """List a model's stored versions, newest first; each training or adjustment makes one.
+        """List a model's stored versions, newest first. Each training or adjustment adds a version.
 
         Example:
             async for one in model.versions():
@@ -383,7 +383,7 @@ class AsyncModels(Generic[ResultT_co]):
         predicted: str | None = None,
         is_right: bool | None = None,
     ) -> AsyncPages[records.Evaluated]:
-        """List the dataset's examples, each with the prediction of a model trained without it.
+        """List the dataset's examples, each predicted by a model that was not trained on it.
 
         Example:
             async for one in model.evaluation(is_right=False):

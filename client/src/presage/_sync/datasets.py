@@ -443,7 +443,7 @@ class Examples:
 
         Args:
             dataset_id: id of the dataset.
-            example_id: id of the example; for boxes, of any box of the image.
+            example_id: id of the example; to change boxes, the id of any box of the image.
             label: name of the new label.
             label_id: id of the new label, instead of its name.
             document: the new text.

@@ -140,7 +140,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return Models(self.family).card(self.model_id, version)
 
     def versions(self) -> Pages[records.ModelVersion]:
-        """List the stored versions, newest first; each training or adjustment makes one."""
+        """List the stored versions, newest first. Each training or adjustment adds a version."""
         return Models(self.family).versions(self.model_id)
 
     def serve_version(self, version: int) -> records.ModelVersion:
@@ -347,7 +347,7 @@ class Models(Generic[ResultT_co]):
         return self._transport.record(request, records.Card)
 
     def versions(self, model_id: str) -> Pages[records.ModelVersion]:
-        """List a model's stored versions, newest first; each training or adjustment makes one.
+        """List a model's stored versions, newest first. Each training or adjustment adds a version.
 
         Example:
             for one in model.versions():
@@ -384,7 +384,7 @@ class Models(Generic[ResultT_co]):
         predicted: str | None = None,
         is_right: bool | None = None,
     ) -> Pages[records.Evaluated]:
-        """List the dataset's examples, each with the prediction of a model trained without it.
+        """List the dataset's examples, each predicted by a model that was not trained on it.
 
         Example:
             for one in model.evaluation(is_right=False):
