@@ -287,7 +287,7 @@ def measure_empty(
 
 
 def add_empty(report: Report, package: Package, stack: Stack, runs: int) -> None:
-    """Measure how long processes take that start without model files, for texts and images."""
+    """Measure first predictions of texts and images in processes that start without model files."""
     endpoint = stack.given["AWS_ENDPOINT_URL"]
     with SlowBucket(endpoint, default_directory(), RATE) as bucket:
         for profile, loads in zip(("fast", "accurate"), EMPTY_SECONDS, strict=True):

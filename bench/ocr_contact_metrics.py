@@ -54,7 +54,7 @@ class Tally:
 
 
 def comparable(entities: Iterable[Entity]) -> Counter[Entity]:
-    """Return entities in the form in which they are compared, each address joined into one."""
+    """Return entities in the form in which they are compared; an address becomes one entity."""
     found: Counter[Entity] = Counter()
     address = ""
     for tag, text in entities:

@@ -100,7 +100,7 @@ def read_scanned_forms(data: Path) -> list[FormSample]:
 
 
 def _questions(form: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Return number, text and answers of each question that has a link."""
+    """Return the id, the text and the answers of each question that has a link."""
     by_id = {entity["id"]: entity for entity in form}
     found = []
     for entity in form:

@@ -172,7 +172,7 @@ def bench_many(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_bytes(report: Report, asked: argparse.Namespace) -> None:
-    """Check that threads and kernels of matrix products do not change the artifact."""
+    """Check that the artifact is the same with other threads and other matrix kernels."""
     found = [child(asked, "banking", kernel) for kernel in KERNELS]
     digests = {str(one["sha256"]) for one in found}
     say(f"BANKING77: {', '.join(sorted(digests))}")

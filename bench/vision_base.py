@@ -84,7 +84,7 @@ def _compare(report: Report, data: Path, name: str, trees: Sequence[Path], seeds
 
 
 def _train(arguments: Sequence[str], trees: Sequence[Path]) -> dict[Path, list[float]]:
-    """Train in every tree, in turns; return AP50 and processor time by tree."""
+    """Train in every working tree, in alternating steps; return AP50 and processor time by tree."""
     command = [sys.executable, "-c", SIDE, *arguments]
     sides = {
         tree: subprocess.Popen(command, cwd=tree, stdout=subprocess.PIPE, text=True)

@@ -138,7 +138,7 @@ def first_time(files: Sequence[TextIO]) -> datetime | None:
 
 
 def _open(path: Path) -> list[TextIO]:
-    """Open a file or folder; try again if files are rotated during this."""
+    """Open a file or folder; try again if files are rotated meanwhile."""
     if not path.is_dir():
         return [_text(path)]
     for _ in range(_TRIES):

@@ -36,7 +36,7 @@ def partial_path(target: Path) -> Path:
 
 
 def download(url: str, target: Path, digests: Collection[str], received: Received) -> bool:
-    """Download a file, from where an earlier call was interrupted.
+    """Download a file, and continue where an earlier call was interrupted.
 
     Args:
         url: address of the file; other schemes than http and https are not opened.
@@ -45,8 +45,8 @@ def download(url: str, target: Path, digests: Collection[str], received: Receive
         received: called with the number of bytes received so far.
 
     Returns:
-        Whether the target has the file. False means that the server did not send a file with one
-        of the digests, or that the connection failed several times in a row.
+        Whether the target has the file. False means that the server did not send a file with one of
+        the digests, or that the connection failed several times in a row.
 
     Raises:
         OSError: the file could not be written.
@@ -136,7 +136,7 @@ def _open(url: str, start: int) -> Any:
 
 
 def _read_range(response: Any) -> tuple[int, int | None]:
-    """Return where the body belongs in the file, and the size of the file (None if unknown)."""
+    """Return the offset of the body in the file, and the size of the file (None if unknown)."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if response.status == http.client.PARTIAL_CONTENT and found:
         return int(found[1]), int(found[2])

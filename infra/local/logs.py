@@ -67,9 +67,9 @@ class _File(logging.Handler):
 
 
 def write_logs(state: State, process: str) -> None:
-    """Write this process's log lines to its file, and lines of a minimum level to the terminal.
+    """Write this process's log lines to its file, and severe lines also to the terminal.
 
-    PRESAGE_LOG_LEVEL sets that level; by default the terminal shows warnings and errors.
+    PRESAGE_LOG_LEVEL sets the lowest level for the terminal; by default, this is WARNING.
     """
     state.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = _File(state.logs / f"{process}{SUFFIX}")
@@ -80,7 +80,7 @@ def write_logs(state: State, process: str) -> None:
 
 
 def archive_logs(state: State) -> None:
-    """Move the logs of the previous run to `logs.former`; call this if its data is not restored."""
+    """Move the logs of the previous run to `logs.former`, because its data is not restored."""
     # The audit compares log lines with counters, so both must belong to the same data.
     if state.logs.exists():
         former = state.logs.with_name("logs.former")

@@ -57,7 +57,7 @@ def handle_stop(stop: Callable[[], None]) -> None:
 
 
 def die_with_parent() -> None:
-    """Make the kernel kill this process when its parent ends; only Linux can."""
+    """Make the kernel kill this process when its parent ends. This works only on Linux."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

@@ -60,7 +60,7 @@ class ReachableCode:
                 self.add(source, imported)
 
     def finish(self) -> None:
-        """Add methods whose names occur in reached code, until there are no more."""
+        """Add the methods whose names occur in reached code, until no method is added."""
         while True:
             before = len(self._attributes), sum(map(len, self._kept.values()))
             for module, definition in list(self._classes):
@@ -194,7 +194,7 @@ class ReachableCode:
         self._follow(module, list(_evaluated(statement)))
 
     def _follow(self, module: str, nodes: list[ast.AST]) -> None:
-        """Add the names that evaluated nodes of a module refer to."""
+        """Add the names that nodes of a module refer to; the nodes are evaluated at run time."""
         own = self._module(module)
         local = {
             alias: target

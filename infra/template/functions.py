@@ -79,7 +79,7 @@ class Function:
 
     @property
     def chains(self) -> bool:
-        """Return whether a run may send messages to its own queue. Every such chain ends."""
+        """Return whether a run may send a message to its own queue, which starts another run."""
         return self.queue in _CHAINED
 
     @property

@@ -43,7 +43,7 @@ def _queue(queue: QueueResource, short: str) -> Part:
 
 
 def _any_queue(name: str, **more: Any) -> Part:
-    """Return the common properties of both kinds of queues."""
+    """Return the properties that queues and dead-letter queues have in common."""
     properties = {
         "QueueName": sub(name),
         "MessageRetentionPeriod": resources.RETENTION_SECONDS,

@@ -109,7 +109,7 @@ def _walk(walker: Any, node: Any, child_id: int = -1) -> Any:
 
 
 def _validate(validator: Any) -> Any:
-    """Validate an update; skip what cannot fail because the same expression has passed."""
+    """Validate an update; skip the checks that the same expression has passed earlier."""
     names, keys = validator.expression_attribute_names or {}, validator.table.table_key_attrs
     asked = (_text(validator.node_to_validate), tuple(names.items()), tuple(keys))
     tree, is_known = validator.node_to_validate, asked in _passed
@@ -129,7 +129,7 @@ def _text(node: Any) -> Any:
 
 
 def _parse_condition(parser: Any) -> Any:
-    """Parse a condition, or fill the values of a call into the tree of an earlier parse."""
+    """Parse a condition, or reuse the tree of an earlier parse with the values of this call."""
     if not parser.condition_expression:
         return _parse(parser)
     names, values = parser.expression_attribute_names, parser.expression_attribute_values

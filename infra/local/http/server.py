@@ -347,7 +347,7 @@ class Server(TcpWSGIServer):
         self.task_dispatcher.shutdown(timeout=_THREADS_END_SECONDS)
 
     def stop(self, drain_seconds: float) -> None:
-        """Accept nothing more, and end `run` when the running calls are answered.
+        """Accept no more connections, and end `run` when the running calls are answered.
 
         Args:
             drain_seconds: longest wait for running calls, in seconds.
@@ -376,7 +376,7 @@ def error_body(message: str, code: str) -> bytes:
 
 
 def too_large_message(limit: int, actual: int) -> str:
-    """Return the text that names the limit, the size if it is known, and the alternative."""
+    """Return a text with the limit, the size if it is known, and how to send a larger file."""
     size = f" and this one has {actual}" if actual > limit else ""
     return (
         f"A request body may have {limit} bytes{size}; send a larger file with POST /v2/uploads, "

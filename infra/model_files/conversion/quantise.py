@@ -73,11 +73,11 @@ def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) 
 
 
 def quantise_by_block(model: onnx.ModelProto, products: Sequence[str]) -> None:
-    """Replace matrix products by products of 8-bit blocks. Weights are constant float32 (in, out).
+    """Replace matrix products by products of 8-bit blocks.
 
     Args:
         model: a graph in full precision, which is changed.
-        products: names of MatMul nodes.
+        products: names of MatMul nodes, whose weights are constants, float32 (in, out).
     """
     constants = {constant.name: constant for constant in model.graph.initializer}
     for node in model.graph.node:
