@@ -126,7 +126,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read the settings from a mapping, or raise SettingsError with all wrong names."""
+        """Read the settings from a mapping; raise SettingsError with all names of bad variables."""
         reader = _EnvironmentReader(environment)
         name = reader.text("PRESAGE_NAME", cls.name)
         settings = cls(

@@ -116,7 +116,7 @@ class Counters(Protocol):
         """Count one call; return the new number of calls, or None if the limit is reached."""
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Subtract one call from the counter; return False if the outcome is unknown."""
+        """Subtract one call from the counter; return False if it is unknown whether this worked."""
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
         """Make the count of one call permanent, so that it cannot be released."""
@@ -130,7 +130,7 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples shown to an account on a day, or none of them if they exceed the limit.
+        """Count examples shown to an account on a day, but none if they would exceed the limit.
 
         Returns:
             Whether the examples were counted.
@@ -342,7 +342,7 @@ class Allowances:
 
     @contextmanager
     def example_call(self, account: Account) -> Iterator[None]:
-        """Count a call that returns examples; subtract it if the `with` block fails.
+        """Count a call that returns examples; subtract the call if the `with` block fails.
 
         Raises:
             ExampleQuotaExceeded: the calls of this month are used up.

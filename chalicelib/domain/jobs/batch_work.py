@@ -89,7 +89,7 @@ class Tables(Protocol):
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Add to each line the cells of its input row that the result repeats."""
+        """Add to each line the input cells that precede the answer in the result."""
 
     def put_columns(self, batch: Batch, table: InputTable) -> None:
         """Store the columns of the input."""
