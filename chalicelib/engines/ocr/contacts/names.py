@@ -290,7 +290,7 @@ class _Judge:
         return any(is_below(piece, other, 2.0) for other in self._titles.around(piece))
 
     def _only_logo(self, group: Group, confidence: float) -> float:
-        """Return a bonus for a short text in large letters, if nothing else shows what it is."""
+        """Return a bonus for a short text in large letters on a card, if its kind is uncertain."""
         text = join_text(group)
         short = (
             self.is_card

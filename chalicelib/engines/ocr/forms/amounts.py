@@ -41,9 +41,9 @@ class AmountStyle:
     def of_texts(cls, texts: Iterable[str]) -> AmountStyle:
         """Determine the notation of the amounts of a page.
 
-        Engines often read a faint comma as a decimal point, but hardly ever the reverse. So if more
-        commas are before thousands than before cents, the page separates thousands by commas. In
-        an amount such as 1.204.50, the first point counts as a misread comma.
+        Engines often read a faint comma as a decimal point, but hardly ever the reverse. So commas
+        count as separators of thousands if more of them are before three digits than before cents.
+        In an amount such as 1.204.50, the first point counts as a misread comma.
         """
         lines = list(texts)
         commas = sum(len(_COMMAS.findall(text)) + len(_POINTS.findall(text)) for text in lines)

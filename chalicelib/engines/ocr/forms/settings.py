@@ -46,8 +46,8 @@ RULE_JOINT_PIXELS = 3.0
 
 # Keys up to this length must be read without error, as whole words.
 EXACT_KEY_CHARACTERS = 3
-# LEAST_RATIO is the minimum similarity, 0 to 100, of a read text and its key. It is higher for
-# short keys: ONE_ERROR_RATIO divided by the number of letters is the decrease for one error.
+# LEAST_RATIO is the minimum similarity, 0 to 100, of a read text and its key. For longer keys, it
+# is 100 minus ONE_ERROR_RATIO divided by the number of letters, so that one letter may be wrong.
 # LONG_RATIO is enough for texts of any length.
 LEAST_RATIO, ONE_ERROR_RATIO, LONG_RATIO = 82.0, 110.0, 95.0
 

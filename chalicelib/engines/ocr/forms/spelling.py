@@ -72,10 +72,10 @@ def numbers(text: str) -> frozenset[str]:
 def least_ratio(folded: str, legibility: float = 1.0) -> float:
     """Return the lowest similarity, 0 to 100, at which a text counts as a given key.
 
-    The limit is higher for short keys: one wrong letter in a word of six is a misreading, but in a
-    word of three it makes another word. For a badly read text, the limit is lowered by the
-    percentage of letters that are probably misread; the first EXACT_KEY_CHARACTERS letters of the
-    key count as correct.
+    Keys of up to EXACT_KEY_CHARACTERS letters must be equal, because one wrong letter makes another
+    word. Longer keys may have about one wrong letter, and very long keys 5 % of wrong letters. For
+    a badly read text, the limit is lowered by the percentage of letters that are probably misread;
+    the first EXACT_KEY_CHARACTERS letters of the key count as correct.
 
     Args:
         folded: the normalised key.

@@ -104,8 +104,8 @@ class TemplateLearner:
     ) -> dict[str, TemplateKey]:
         """Try other keys for entities whose values are read wrongly; return the better keys.
 
-        Each reading of the examples tries a new key for every entity, so there are only a few
-        readings.
+        Each reading of the examples tries one new key for every entity at the same time, because
+        readings are slow.
         """
         counts = self._counts(keys, numbers)
         others = {
@@ -131,7 +131,7 @@ class TemplateLearner:
         return sum(entity in self._examples[number].values for number in numbers)
 
     def _counts(self, keys: Mapping[str, TemplateKey], numbers: Sequence[int]) -> dict[str, int]:
-        """Return, for each entity, the number of given examples in which it is read correctly."""
+        """Return, for each entity, in how many of the examples its value is read correctly."""
         counts = dict.fromkeys(keys, 0)
         for number in numbers:
             read, values = self._read(number, tuple(keys.values())), self._examples[number].values

@@ -62,7 +62,7 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
 
 def _with_look_alikes(likely: Doubles) -> Doubles:
-    """Increase low probabilities to a fraction of the highest one among similar characters."""
+    """Increase low probabilities to a fraction of the highest among characters that look alike."""
     shared = likely.copy()
     for group in LOOK_ALIKES:
         columns = [1 + LETTERS.index(letter) for letter in group]

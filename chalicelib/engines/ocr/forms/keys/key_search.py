@@ -314,7 +314,7 @@ def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> b
 def _parts(
     unit: Unit, segments: Sequence[LineSegment], first: int, last: int
 ) -> tuple[tuple[int, int, int], ...]:
-    """Return, for each segment of a match: its index, and where the match begins and ends in it."""
+    """Return, for each segment in a match, its index and the match's start and end in it."""
     bounds: dict[int, tuple[int, int]] = {}
     for place, word in unit.words[first : last + 1]:
         start, _ = bounds.get(place, (word.start, word.end))

@@ -227,8 +227,8 @@ class Neighbourhood:
     def _fitness(self, types: Sequence[str], number: int) -> float:
         """Return a factor that is higher the better a text matches a key's types.
 
-        The text is also tried with the next word, because a number may have been read as two words;
-        for an address, also with the line below, because the first line may be a name.
+        The text is also tried together with the next word, because a number may be read as two
+        words. For an address, it is tried with the line below, because the first may be a name.
         """
         segment = self.fragments[number].segment
         fits = fitness(types, segment.text)
@@ -417,7 +417,7 @@ class Neighbourhood:
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, fragment: int) -> bool:
-        """Return whether the text next to a key is another caption: both have numbers below."""
+        """Return whether a text next to a key is another caption; both have numbers below."""
         return not self._has_digit[fragment] and all(
             (below_gaps(self._rects, rect, rect.height) < settings.LINE_GAP_HEIGHTS)[
                 self._has_digit
