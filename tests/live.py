@@ -16,19 +16,14 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
-import jwt
 import pytest
 
 from chalicelib.config import Settings
 from chalicelib.container import Container
 from chalicelib.domain.accounts.account import Account
-from chalicelib.domain.common.clock import system_clock
-from chalicelib.formats.tokens.rsa_key import new_private_pem, public_pem_of
+from chalicelib.formats.tokens.rsa_key import new_private_pem
 from chalicelib.services.accounts.accounts import AccountService
-from chalicelib.stores.accounts.accounts import AccountStore
-from chalicelib.stores.accounts.api_keys import ApiKeyStore
-from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
-from chalicelib.stores.aws.clients import Clients
+from tests.administration import Administration, public_half, sign
 from tests.flows import TWO_VIEWS_APP
 from tests.local_stack import LocalStack
 from tests.studio import Studio
@@ -236,10 +231,12 @@ class Live:
         return Caller(url, self.token(email), account.account.account_id)
 
     def administrate(self, work: Callable[[AccountService], Any]) -> Any:
-        """Run an administrator's command with clients that no other test uses."""
-        clients = Clients(self.settings)
-        store, tokens = AccountStore(clients), RefreshTokenStore(clients)
-        return work(AccountService(store, tokens, ApiKeyStore(clients), system_clock))
+        """Run an administrator's command."""
+        return work(self._administration.accounts)
+
+    @cached_property
+    def _administration(self) -> Administration:
+        return Administration(self.settings)
 
     def account(self, email: str) -> Account:
         """Read an account's row."""
@@ -283,16 +280,16 @@ class Live:
         with self.stack.workers_paused():
             yield
 
-    @cached_property
+    @property
     def public_pem(self) -> str:
         """The public half of every account's key."""
-        return public_pem_of(self.pem)
+        return public_half(self.pem)
 
     def assertion(self, **claims: object) -> str:
         """Sign an assertion; claims that are None are left out."""
         usual = {"aud": AUDIENCE, "exp": time.time() + 3600}
         sent = {name: value for name, value in {**usual, **claims}.items() if value is not None}
-        return jwt.encode(sent, self.pem, algorithm="RS256")
+        return sign(sent, self.pem)
 
     def grant(self, **fields: str) -> Answer:
         """Call the token endpoint."""

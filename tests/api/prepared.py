@@ -26,9 +26,10 @@ from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.models.model import OCR, PREBUILT, TrainRequest
 from chalicelib.engines.ocr.interface import PPOCR
-from chalicelib.formats.tokens.rsa_key import new_private_pem, public_pem_of
+from chalicelib.formats.tokens.rsa_key import new_private_pem
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.stores.aws.tables import DatasetRow, ModelRow, QuotaRow
+from tests.administration import public_half
 from tests.builders import Snapshot, World, empty_aws, some_rows
 from tests.conftest import MovableClock
 from tests.pictures import detection_files, draw_scene, label_folders
@@ -92,7 +93,7 @@ class Prepared(World):
 
     def sign_up(self, email: str) -> tuple[Account, str]:
         """Create an account and obtain a token for it."""
-        made = self.accounts().create(email, "STARTER", "HEROKU", public_pem_of(self.pem))
+        made = self.accounts().create(email, "STARTER", "HEROKU", public_half(self.pem))
         granted = self.container.tokens.grant_assertion(self.assertion(sub=email))
         return made.account, granted.access_token
 

@@ -9,23 +9,21 @@ import random
 import threading
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import jwt
-
 from chalicelib.domain.common.clock import system_clock
+from chalicelib.errors import Conflict
+from chalicelib.formats.tokens.rsa_key import new_private_pem
 from chalicelib.routes import OPERATIONS
 from chalicelib.services.accounts.accounts import AccountService
-from chalicelib.stores.accounts.accounts import AccountStore
-from chalicelib.stores.accounts.api_keys import ApiKeyStore
-from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
-from chalicelib.stores.aws.clients import Clients
 from chalicelib.web.operations.operation import FAMILY
-from infra.accounts import GRANT_TYPE, PUBLIC_AUDIENCE, ensure_account
+from infra.accounts import GRANT_TYPE, PUBLIC_AUDIENCE
 from infra.target import DUMMY_CREDENTIALS
+from tests.administration import Administration, public_half, sign
 from tests.flows.client import Answer, Client
 from tests.flows.presage_client import WEATHER
 from tests.local_stack import LocalStack
@@ -63,7 +61,7 @@ def assertion(email: str, private_pem: str, **claims: object) -> str:
     """Sign an assertion; a claim of None is left out."""
     made: dict[str, object] = {"sub": email, "aud": PUBLIC_AUDIENCE, "exp": time.time() + 3600}
     kept = {name: value for name, value in (made | claims).items() if value is not None}
-    return jwt.encode(kept, private_pem, algorithm="RS256")
+    return sign(kept, private_pem)
 
 
 class World:
@@ -78,10 +76,7 @@ class World:
         self._clients: list[Client] = []
         for name, value in DUMMY_CREDENTIALS.items():
             os.environ.setdefault(name, value)
-        clients = Clients(self.settings)
-        self.accounts = AccountService(
-            AccountStore(clients), RefreshTokenStore(clients), ApiKeyStore(clients), system_clock
-        )
+        self._administration = Administration(self.settings)
 
     def close(self) -> None:
         """Close the connections of all callers."""
@@ -89,9 +84,16 @@ class World:
             client.close()
 
     @property
+    def accounts(self) -> AccountService:
+        """The service of accounts, on the data of the stack."""
+        return self._administration.accounts
+
+    @cached_property
     def private_pem(self) -> str:
-        """The key that all accounts share, unless a test resets one."""
-        return self.key_file.read_text("ascii")
+        """The key that all accounts share, unless a test resets one; it is in the key file."""
+        made = new_private_pem()
+        self.key_file.write_text(made, "ascii")
+        return made
 
     def new_email(self) -> str:
         """Return an unused e-mail address."""
@@ -99,11 +101,20 @@ class World:
 
     def caller(self, plan: str = "STARTER", example_calls: int | None = None) -> Client:
         """Create an account and sign it in."""
-        email = self.new_email()
-        ensure_account(self.settings, email, self.key_file, plan)
+        email = self._create_account(plan)
         if example_calls is not None:
             self.accounts.set_example_calls(email, example_calls)
         return self.sign_in(email)
+
+    def _create_account(self, plan: str) -> str:
+        """Create an account and return its address; another world may have some of the stack."""
+        while True:
+            email = self.new_email()
+            try:
+                self.accounts.create(email, plan, public_pem=public_half(self.private_pem))
+            except Conflict:
+                continue
+            return email
 
     def photographer(self, plan: str = "GOLD", example_calls: int = 1_000) -> Client:
         """Create an account that calls below /vision."""

@@ -10,13 +10,13 @@ import pytest
 from botocore.stub import Stubber
 
 from chalicelib.domain.accounts.usage import PREDICTIONS, month_key, new_token
-from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.jobs.queues import Queues
-from infra.accounts import create_account, main
+from infra.accounts import main
 from infra.auditing import log_lines
 from infra.auditing.log_lines import LogGroup
 from infra.target import CommandError
+from tests.administration import account_service, public_half
 
 ANN, BEN = "ann@example.com", "ben@example.com"
 GROUP = "/presage/presage/api"
@@ -45,12 +45,12 @@ def audit(clients, tmp_path, capsys, monkeypatch):
 
 
 @pytest.fixture
-def accounts(clients, settings, tmp_path):
+def accounts(clients, settings, private_pem):
     """Two accounts with 3 and 1 counted predictions; their ids by address."""
     quotas, found = QuotaStore(clients, Queues(settings, clients)), {}
+    service = account_service(clients, lambda: NOW)
     for email, used in ((ANN, 3), (BEN, 1)):
-        create_account(settings, email, tmp_path / f"{email}.pem")
-        account = AccountStore(clients).find_by_email(email)
+        account = service.create(email, public_pem=public_half(private_pem)).account
         for _ in range(used):
             until = NOW + timedelta(days=400)
             quotas.reserve(account.account_id, PREDICTIONS, MONTH, 100, until, new_token())

@@ -15,6 +15,7 @@ from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.tables import AccountRow
+from tests.administration import public_half
 
 EMAIL = "ann@example.com"
 
@@ -30,7 +31,7 @@ def service(clients, clock) -> AccountService:
 @pytest.fixture
 def public_pem(private_pem) -> str:
     """An acceptable public key."""
-    return public_pem_of(private_pem)
+    return public_half(private_pem)
 
 
 def test_created_account_has_the_public_half_of_the_key(service, clock):

@@ -8,9 +8,9 @@ import jwt
 import pytest
 
 from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, TokenNotFound
-from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.formats.tokens.signed_token import ACCESS, TokenSigner
 from chalicelib.stores.aws.tables import RefreshTokenRow
+from tests.administration import public_half
 from tests.quick_aws import keep_clients
 from tests.services.accounts.token_world import DAY, EMAIL, World, encode
 
@@ -202,7 +202,7 @@ def test_reset_ends_all_tokens_of_the_old_key(world):
     old, refreshed = world.offline(), world.offline()
     minted = world.tokens.grant_refresh(refreshed.refresh_token, 900)
 
-    world.accounts.reset_key(EMAIL, public_pem=public_pem_of(world.other_private_pem))
+    world.accounts.reset_key(EMAIL, public_pem=public_half(world.other_private_pem))
 
     for token in (old.access_token, minted.access_token):
         with pytest.raises(InvalidToken):
@@ -218,7 +218,7 @@ def test_reset_ends_all_tokens_of_the_old_key(world):
 def test_old_key_lives_through_the_overlap(world):
     """During the overlap both keys work; afterwards the old key and its tokens are invalid."""
     old = world.offline()
-    new_pem = public_pem_of(world.other_private_pem)
+    new_pem = public_half(world.other_private_pem)
     world.accounts.reset_key(EMAIL, overlap_seconds=600, public_pem=new_pem)
     new = world.grant(private_pem=world.other_private_pem)
     minted = world.tokens.grant_refresh(old.refresh_token, 900)
@@ -241,8 +241,8 @@ def test_old_key_lives_through_the_overlap(world):
 def test_second_reset_ends_an_overlap(world):
     """A reset without overlap also ends a key that is in the overlap of an earlier reset."""
     old = world.grant()
-    world.accounts.reset_key(EMAIL, 600, public_pem_of(world.other_private_pem))
-    world.accounts.reset_key(EMAIL, 0, public_pem_of(world.other_private_pem))
+    world.accounts.reset_key(EMAIL, 600, public_half(world.other_private_pem))
+    world.accounts.reset_key(EMAIL, 0, public_half(world.other_private_pem))
 
     with pytest.raises(InvalidToken):
         world.tokens.find_caller(old.access_token)
@@ -294,7 +294,7 @@ def test_foreign_refresh_token_is_not_revoked(world):
 
 def test_each_key_of_the_overlap_is_tried(world):
     """An assertion is accepted with any valid key of the account."""
-    world.accounts.reset_key(EMAIL, 600, public_pem_of(world.other_private_pem))
+    world.accounts.reset_key(EMAIL, 600, public_half(world.other_private_pem))
 
     assert world.grant()
     assert world.grant(private_pem=world.other_private_pem)

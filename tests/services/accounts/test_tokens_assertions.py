@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.accounts.rates import RateLimits
 from chalicelib.errors import InvalidGrant, InvalidParameter, InvalidToken, TokenNotFound
-from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.formats.tokens.signed_token import ACCESS, REFRESH, TokenSigner
 from chalicelib.services.accounts import tokens
 from chalicelib.services.accounts.tokens import DUMMY_PUBLIC_KEY, TokenService
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
+from tests.administration import public_half
 from tests.services.accounts.token_world import AUDIENCE, DAY, World, encode, load_key
 
 
@@ -187,7 +187,7 @@ def test_odd_json_is_refused(world):
 
 def test_other_signatures_are_refused(world):
     """Only RS256 signatures with a key of the account are accepted."""
-    public_pem = public_pem_of(world.private_pem).encode()
+    public_pem = public_half(world.private_pem).encode()
     content = encode(json.dumps(world.claims()).encode())
     hs256, none = encode(b'{"alg":"HS256"}'), encode(b'{"alg":"none"}')
     confused = f"{hs256}.{content}"
@@ -290,9 +290,7 @@ def test_any_bytes_in_a_token_are_refused_cleanly(world, raw, place, is_access):
 @pytest.mark.parametrize("subject", ["nobody@example.com", "77", "closed@example.com"])
 def test_unknown_subject_costs_a_signature_check(world, monkeypatch, subject):
     """Unknown and closed accounts cost one signature check too, so timing reveals nothing."""
-    closed = world.accounts.create(
-        "closed@example.com", public_pem=public_pem_of(world.private_pem)
-    )
+    closed = world.accounts.create("closed@example.com", public_pem=public_half(world.private_pem))
     world.accounts.close(closed.account.email)
     checked, verify = [], tokens.is_signed_by
     monkeypatch.setattr(

@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from chalicelib.domain.accounts.rates import RateLimits
-from chalicelib.formats.tokens.rsa_key import public_pem_of
 from chalicelib.services.accounts.accounts import AccountService
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.stores.accounts.accounts import AccountStore
@@ -19,6 +18,7 @@ from chalicelib.stores.accounts.api_keys import ApiKeyStore
 from chalicelib.stores.accounts.rates import RateStore
 from chalicelib.stores.accounts.refresh_tokens import RefreshTokenStore
 from chalicelib.stores.aws.secrets import SecretStore
+from tests.administration import public_half
 
 EMAIL = "ann@example.com"
 AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
@@ -44,9 +44,9 @@ class World:
         self.accounts = AccountService(store, refresh_tokens, ApiKeyStore(clients), clock)
         rates = RateLimits(RateStore(clients), clock)
         self.tokens = TokenService(store, refresh_tokens, self.secrets, clock, settings, rates)
-        public_pem = public_pem_of(private_pem)
+        public_pem = public_half(private_pem)
         self.account = self.accounts.create(EMAIL, public_pem=public_pem).account
-        other_pem = public_pem_of(other_private_pem)
+        other_pem = public_half(other_private_pem)
         self.other = self.accounts.create("bob@example.com", public_pem=other_pem).account
 
     def claims(self, **changes):
