@@ -1,9 +1,10 @@
 """Adjusts a trained model to texts of users, without changing the weights of its head.
 
-The temperature and the label frequencies are fitted to the labelled texts. The rejection
+The softmax temperature and the label frequencies are fitted to the labelled texts. The rejection
 threshold is fitted to all texts. First, a mixture of score distributions from the training is
-fitted to the scores of the texts. The threshold then rejects the requested fraction of the
-in-domain part of the mixture together with the labelled texts.
+fitted to the scores of the texts. The threshold is then chosen so that it rejects the requested
+fraction of in-domain texts. The in-domain distributions of the mixture and the labelled texts
+represent these texts.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _IN_DOMAIN = np.array([True, True, False, False])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjustment:
-    """The changes made by an adjustment, for the model card."""
+    """Counts of the texts that `adjust` used, and its effects on the model, for the model card."""
 
     labelled: int
     """Number of texts with a label of the model."""
@@ -78,10 +79,10 @@ class _Mixture(NamedTuple):
 def adjust(
     trained: TrainedText, blocks: Blocks, truth: Ints, rate: float | None, sent: int | None = None
 ) -> tuple[TrainedText, Adjustment]:
-    """Adjust a model to texts; return the adjusted model and what was changed.
+    """Adjust a trained model to users' texts; return the adjusted model and its changes.
 
     Args:
-        trained: the model.
+        trained: the model to adjust.
         blocks: vectors of the texts by encoder, float32, shape (texts, dims).
         truth: index of each text's label, int, shape (texts,). -1 means that the text has no label;
             an index equal to the number of labels means that it is out of the domain.
@@ -126,7 +127,7 @@ def adjust(
 
 
 def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
-    """Return the indexes of the texts whose scores are nearest to the rejection threshold."""
+    """Return the indexes of the `count` texts whose domain scores are nearest to the threshold."""
     rejector = trained.parameters.rejector
     threshold = trained.parameters.threshold if rejector is None else rejector.threshold
     gaps = np.abs(np.asarray(trained.domain_scores(blocks), np.float64) - threshold)
@@ -138,7 +139,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
 
     Args:
         tempered: logits divided by the temperature, float32, shape (texts, labels).
-        truth: label index of each text.
+        truth: label index of each text, int, shape (texts,).
         counted: the label frequencies are estimated from the first `counted` texts only.
 
     Returns:
@@ -167,7 +168,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
 
 
 def _fit_trust(certainty: Singles, is_inside: Bools, is_outside: Bools) -> float:
-    """Fit an offset to be added to the log-odds that a text is in the domain.
+    """Fit an offset for the log-odds that a text is in the domain.
 
     `certainty` is the model's probability that each text is in the domain.
     """
@@ -238,7 +239,7 @@ def _fit_mixture(samples: Doubles, scores: Doubles, truth: Ints, labels: int) ->
 
 
 def _density(sample: Doubles, scores: Doubles) -> Doubles:
-    """Return the density of a sample at given scores (normal kernels, Silverman's bandwidth)."""
+    """Return the kernel density of `sample` at each of `scores` (Silverman's bandwidth)."""
     low, high = np.quantile(sample, [0.25, 0.75])
     spread = min(float(sample.std()), float(high - low) / 1.34) or float(sample.std())
     width = max(0.9 * spread * len(sample) ** -0.2, 1e-3)
@@ -249,7 +250,7 @@ def _density(sample: Doubles, scores: Doubles) -> Doubles:
 
 
 def _threshold(samples: Doubles, weights: Doubles, labelled: Doubles, rate: float) -> float:
-    """Return the threshold that rejects a given fraction of the in-domain texts.
+    """Return the domain score below which the fraction `rate` of the in-domain texts lies.
 
     Args:
         samples: domain scores of n sample texts from each distribution, float64, shape (4, n).
@@ -268,10 +269,10 @@ def _threshold(samples: Doubles, weights: Doubles, labelled: Doubles, rate: floa
 
 
 def _rejected(is_below: Bools, in_domain: Doubles, is_known: Bools) -> Interval:
-    """Estimate the fraction of in-domain texts below a threshold, with its 95 % interval.
+    """Estimate the fraction of in-domain texts that are rejected, with its 95 % interval.
 
-    `in_domain` is the probability that each text is in the domain. `is_known` marks the texts
-    that were sent with a label.
+    `is_below` marks the rejected texts. `in_domain` is the probability that each text is in the
+    domain. `is_known` marks the texts with a label or an out-of-domain mark.
     """
     # The samples were scored by models of fewer texts (see `_FALL`), so the mixture also counts too
     # many texts with low scores as in-domain.

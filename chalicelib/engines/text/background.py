@@ -1,8 +1,8 @@
-"""Out-of-domain example texts that ship with Presage.
+"""Reads the background texts: examples of out-of-domain texts that ship with Presage.
 
-The texts were written for this project: questions, chat, commands, news, reviews. If a model may
-return `[]`, its training uses these texts to find the limits of the model's domain
-(chalicelib/engines/text/head/domain.py).
+The texts were written for this project: questions, chat, commands, news, reviews. A model may
+answer `[]` for out-of-domain texts. The training of such a model uses the background texts to find
+the limits of the model's domain (chalicelib/engines/text/head/domain.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COMPARED_EXAMPLES = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundFolds:
-    """Background texts and their folds.
+    """Features of background texts (out-of-domain examples), and the fold of each text.
 
     When a fold of the examples is held out, the background texts with the same fold number are
     held out, too.
@@ -41,13 +41,13 @@ class BackgroundFolds:
 
 
 def background_texts() -> list[str]:
-    """Read the background texts, in the order of the file."""
+    """Read the lines of `TEXTS`, without headings and empty lines."""
     lines = TEXTS.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def assign_background(background: Floats, examples: Floats, folds: int) -> BackgroundFolds | None:
-    """Assign background texts to folds, except texts that resemble the examples.
+    """Assign background texts to folds; leave out background texts that resemble the examples.
 
     Args:
         background: features of the background texts, float, shape (texts, dims).
@@ -55,7 +55,7 @@ def assign_background(background: Floats, examples: Floats, folds: int) -> Backg
         folds: number of folds.
 
     Returns:
-        The assigned texts with their folds; None if there are too few.
+        The assigned background texts with their folds; None if fewer than `FEWEST_TEXTS` remain.
     """
     features = background[~_resembles(background, examples)]
     if len(features) < FEWEST_TEXTS:

@@ -1,4 +1,4 @@
-"""Measures whether further encoders are worth their cost, by cross-validation on a sample.
+"""Measures by cross-validation on a sample whether larger encoders are worth their cost.
 
 Presage compares the small encoder with larger ones step by step, in order of their cost.
 """
@@ -36,7 +36,7 @@ _FEWER_WRONG = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Benefit:
-    """Out-of-fold results of a sample, with the current and with additional encoders."""
+    """Out-of-fold log-loss and accuracy on a sample, without and with additional encoders."""
 
     texts: int
     """Number of texts in the sample."""
@@ -58,7 +58,7 @@ class Benefit:
 
     @property
     def is_worth_it(self) -> bool:
-        """Return whether the additional encoders are better by enough to be used."""
+        """Return whether the additional encoders reduce the loss or the wrong answers enough."""
         is_lower = self.after < self.before and self.after <= (1.0 - self.worth) * self.before
         if not self.needs_proof:
             return self.gain > 0 or is_lower
@@ -84,7 +84,7 @@ class Benefit:
 
 @dataclass(frozen=True, slots=True)
 class _OutOfFold:
-    """Out-of-fold results: whether each text is predicted correctly (1 or 0), and its log-loss."""
+    """For each text: whether its out-of-fold prediction is correct (1 or 0), and its log-loss."""
 
     examples: Ints
     right: Floats
@@ -104,12 +104,12 @@ def measure_benefit(
     Args:
         sample: vectors of all encoders, and labels.
         before: names of the current encoders.
-        after: names of the encoders to compare them with.
+        after: names of the current and the additional encoders.
         worth: relative decrease of the log-loss that justifies using `after`.
-        needs_proof: whether stricter conditions apply, see `Benefit.needs_proof`.
+        needs_proof: whether stricter conditions apply (see `Benefit.needs_proof`).
 
     Raises:
-        TrainingFailed: these texts cannot be trained on.
+        TrainingFailed: no model can be trained on the sample.
     """
     old, new = (_out_of_fold(_with_encoders(sample, names)) for names in (before, after))
     # Near-duplicates depend on the encoders, so the held-out texts may differ. Paired differences
@@ -163,6 +163,6 @@ def _mean(values: Floats) -> float:
 
 
 def _lower_end(gains: Floats) -> float:
-    """Return the lower end of the 95 % interval of the mean of paired differences."""
+    """Return the lower end of the 95 % interval of the mean of `gains` (paired differences)."""
     error = float(gains.std()) / len(gains) ** 0.5 if len(gains) else 0.0
     return round(_mean(gains) - _STANDARD_ERRORS * error, 6)

@@ -1,4 +1,4 @@
-"""A trained text model: its predictions for vectors, and its stored form."""
+"""A trained text model: predicts labels from text vectors; is stored as bytes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class TextParameters:
-    """The parameters that a training produces and an artifact stores."""
+    """The parameters of a text model: results of a training, stored in an artifact."""
 
     labels: tuple[str, ...]
     """Label names, in the order of the probabilities."""
@@ -80,7 +80,7 @@ class TextAnswers:
 
 
 class TrainedText:
-    """A linear model on the vectors of frozen encoders."""
+    """A linear classifier of the vectors that pre-trained, unchanged encoders return."""
 
     def __init__(self, parameters: TextParameters, report: TextReport | None = None) -> None:
         self.parameters = parameters
@@ -99,7 +99,7 @@ class TrainedText:
 
     @property
     def bytes(self) -> int:
-        """Return the memory of the model, in bytes."""
+        """Return the number of bytes that the model uses in memory."""
         parts = self.parameters
         arrays: list[Array] = [
             self._matrix,
@@ -126,16 +126,16 @@ class TrainedText:
         """Return one vector per text and encoder, float32, shape (texts, dims).
 
         Args:
-            texts: texts of any length. If the model divides long texts into windows, the vectors
-                of a text's windows are combined.
-            encode: returns the vectors of texts by encoder, from at most 128 tokens per text.
+            texts: texts of any length. If the model divides long texts into windows, the vectors of
+                the windows of a text are averaged with weights.
+            encode: returns the vectors of texts by encoder; uses at most 128 tokens of each text.
         """
         if self.parameters.windows is None:
             return encode(texts)
         return windows.read_texts(texts, encode, self.window_relevance)
 
     def window_relevance(self, blocks: Blocks) -> Doubles:
-        """Return the log-odds that each window of a text is evidence for any label.
+        """Return, for each window of a text, the log-odds that it is evidence for any label.
 
         Args:
             blocks: vectors of the windows by encoder, float32, shape (windows, dims).
@@ -150,7 +150,7 @@ class TrainedText:
         return np.asarray(_SHARPNESS * confidence, np.float64)
 
     def answer(self, blocks: Blocks) -> TextAnswers:
-        """Return the probabilities of labels, and which texts are out of the domain.
+        """Return the probabilities of the labels for each text, and which texts are rejected.
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -178,7 +178,7 @@ class TrainedText:
         return self.answer(blocks).shares
 
     def rejects(self, blocks: Blocks) -> Bools:
-        """Return which texts are out of domain, bool, shape (texts,).
+        """Return whether each text is rejected as out of domain, bool, shape (texts,).
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -186,7 +186,7 @@ class TrainedText:
         return self.answer(blocks).is_rejected
 
     def domain_scores(self, blocks: Blocks) -> Floats:
-        """Return domain scores, float, shape (texts,): higher for texts like the training texts.
+        """Return each text's domain score, float, shape (texts,); high if like training texts.
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -200,10 +200,11 @@ class TrainedText:
         return scores(self._signals(rejector, vectors, alone, logits))
 
     def logits(self, blocks: Blocks) -> Singles:
-        """Return the logits divided by the temperature, float32, shape (texts, labels).
+        """Return the logits, float32, shape (texts, labels), divided by the temperature.
 
         The softmax of the logits gives probabilities. If the model has a rejector, `predict` moves
-        the probabilities of texts that may be out of the domain towards equal values.
+        the probabilities of texts that may be out of the domain towards equal values for all
+        labels.
         """
         vectors = self._vectors(blocks)
         return self._add_nearness(vectors, self._tempered_logits(vectors))
@@ -226,7 +227,7 @@ class TrainedText:
         return rejector.signals(alone, logits, self._features(vectors))
 
     def features(self, blocks: Blocks) -> Singles:
-        """Return scaled vectors, float32, shape (texts, dims of all encoders).
+        """Return centred and scaled vectors, float32, shape (texts, dims of all encoders).
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -249,7 +250,7 @@ class TrainedText:
         return np.asarray(neighbours.add_to(logits, features, temperature), np.float32)
 
     def _vectors(self, blocks: Blocks) -> Singles:
-        """Concatenate the vectors of all encoders, float32, shape (texts, dims of all encoders)."""
+        """Concatenate the encoders' vectors to float32, shape (texts, dims of all encoders)."""
         parts = []
         for name, dims in zip(self._names, self._dims, strict=True):
             part = np.asarray(blocks[name], np.float32) if name in blocks else None
@@ -278,7 +279,7 @@ def encode_texts(
         trained: the model, which determines the encoding of long texts.
         encoders: the installed encoders.
         texts: short and long texts.
-        threads: number of windows encoded at the same time.
+        threads: number of windows that are encoded at the same time.
     """
     names = [use.name for use in trained.encoders]
     # Most texts are a sentence, which every model reads whole.
@@ -300,14 +301,14 @@ def answer_texts(
     count: int | None = None,
     threads: int = 1,
 ) -> list[Ranked]:
-    """Return the labels of each text, most probable first; empty for an out-of-domain text.
+    """Return the labels of each text, most probable first; no labels if out of the domain.
 
     Args:
         trained: the model.
         encoders: the installed encoders.
         texts: short and long texts.
-        count: number of labels of each text; None for all.
-        threads: number of texts encoded at the same time.
+        count: maximum number of labels for each text; None: all labels.
+        threads: number of texts that are encoded at the same time.
     """
     blocks, answers = encode_texts(trained, encoders, texts, threads), []
     for row in range(len(texts)):
@@ -319,7 +320,7 @@ def answer_texts(
 
 
 def dump(trained: TrainedText) -> bytes:
-    """Return the stored form of a model; equal parameters give equal bytes."""
+    """Return a model as bytes for storage; equal parameters give equal bytes."""
     parameters = trained.parameters
     header = {
         "kind": KIND,

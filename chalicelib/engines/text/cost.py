@@ -15,7 +15,7 @@ _FIXED_SECONDS = 10.0
 
 
 def most_examples(dims: int, labels: int) -> int:
-    """Return how many examples fit the memory and time of a training, at least 30,000.
+    """Return how many examples the memory and time of a training allow; at least 30,000.
 
     Args:
         dims: length of the vectors of all encoders together.
@@ -26,7 +26,7 @@ def most_examples(dims: int, labels: int) -> int:
 
 
 def expected_seconds(examples: int, dims: int, labels: int) -> float:
-    """Return a conservative (high) estimate of the time of a fit on two processors, in seconds.
+    """Estimate the seconds that a fit on two processors takes at most.
 
     Args:
         examples: number of examples.

@@ -1,4 +1,4 @@
-"""Trains the head on the training part of the split, and records metrics after each epoch."""
+"""Trains the head on the training part of the examples, and records metrics after each epoch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOLERANCE = 5e-4
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """The result of training on the training part of the split."""
+    """The head trained on the training part of the examples, and the record of each epoch."""
 
     evaluator: SplitEvaluator
     head: SoftmaxHead
@@ -45,12 +45,12 @@ def train_epochs(
     options: TextFitOptions,
     on_epoch: Callable[[TextEpoch], None],
 ) -> Epochs:
-    """Train on the training part of the split; an epoch is three iterations.
+    """Train a head on the training part of the examples. An epoch is three iterations.
 
     Args:
-        plan: split and features.
+        plan: the features, with the split into training and held-out part.
         label_names: labels in the dataset's order.
-        chosen: penalty, temperature and weight of the nearest texts.
+        chosen: penalty, temperature and weight of the nearest texts, from the cross-validation.
         rejection: settings for the rejection of texts.
         options: options of the training.
         on_epoch: called after every epoch with its record.

@@ -1,4 +1,4 @@
-"""Explains a prediction: each word's contribution is measured by leaving the word out."""
+"""Explains a prediction: leaves out each word of the text, to measure its contribution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def explain(
     trained: TrainedText, encode: Callable[[Sequence[str]], Blocks], document: str, label: str
 ) -> list[ExplainedWord]:
-    """Return the contribution of each word of a text to a label.
+    """Return how much each word of a text contributes to the prediction of a label.
 
     Args:
         trained: the model.

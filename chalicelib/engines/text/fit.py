@@ -40,7 +40,7 @@ def fit(
         on_progress: called with the fraction of the work that is done, from 0 to 1.
 
     Raises:
-        TrainingFailed: these examples cannot be trained on; the message says what to do.
+        TrainingFailed: no model can be trained on these examples. The message says what to do.
     """
     labels = check_training_set(training_set)
     plan = make_plan(training_set, labels, options)

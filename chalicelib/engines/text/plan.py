@@ -33,7 +33,7 @@ _ONE_HOLD_OUT_WORK = 4e9
 
 @dataclass(frozen=True, slots=True)
 class FitPlan:
-    """The split, the folds and the features, which are decided before a head is fitted."""
+    """The split, the folds and the features of a training, prepared before a head is fitted."""
 
     layout: Layout
     """Features of the examples, sorted for the training."""
@@ -61,7 +61,7 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
     """Scale the vectors, group near-duplicates, then split and sort the examples.
 
     Args:
-        training_set: vectors and labels.
+        training_set: vectors and labels of the examples.
         labels: label indexes, int, shape (examples,).
         options: options of the training.
     """

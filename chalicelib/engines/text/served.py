@@ -1,4 +1,4 @@
-"""Trains the final head on all examples, and rounds its weights to float16 for storage."""
+"""Trains the head of the finished model on all examples; rounds its weights to float16."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def fit_served(
     head: SoftmaxHead,
     max_epochs: int | None,
 ) -> TextParameters:
-    """Continue the training of a head on all examples; return the parameters to store.
+    """Continue the training of `head` on all examples; return the parameters of the model.
 
     Args:
-        training_set: labels and encoders.
+        training_set: labels and vectors by encoder.
         plan: features and their scaling.
         chosen: penalty, temperature and weight of the nearest texts.
         rejection: settings for the rejection of texts.
-        head: the head to start from, trained on the training part of the split.
-        max_epochs: maximum number of epochs; None: train until the loss stops falling.
+        head: the head to start from; it was trained on the training part only.
+        max_epochs: maximum number of epochs; None: no limit, train until the loss stops falling.
     """
     batches = plan.layout.batches(lambda part: True)
     problem = HeadObjective(batches, plan.labels, chosen.penalty_inverse, plan.arithmetic)

@@ -1,8 +1,8 @@
-"""Prepares a rejector for users who phrase texts differently from the examples.
+"""Prepares a rejector for users whose texts are worded differently from the examples.
 
-Several heads are trained, each without a cluster of similar texts of every label, and without all
-texts of some labels. The left-out texts of the other labels simulate new phrasings. The texts of
-the left-out labels simulate out-of-domain texts near the domain.
+Several heads are trained. Each head leaves out all texts of some labels, and one cluster of similar
+texts of every remaining label. The left-out clusters simulate new wordings. The left-out labels
+simulate out-of-domain texts that resemble in-domain texts.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class _Withheld(NamedTuple):
 def add_margin(
     plan: FitPlan, chosen: CrossValidation, rejection: Rejection, rate: float | None
 ) -> Rejection:
-    """Lower the rejection thresholds to leave a margin for the wording of users.
+    """Lower the rejection thresholds, so that new wordings of users are rejected less often.
 
     Args:
         plan: features, labels and background texts.
         chosen: penalty, temperature and weight of the nearest texts.
-        rejection: rejectors with thresholds for texts like the examples.
+        rejection: rejectors whose thresholds are fitted to the wording of the examples.
         rate: fraction of in-domain texts that may be rejected.
     """
     fitted, texts = rejection.rejectors, len(plan.layout.order)
@@ -96,7 +96,7 @@ def add_margin(
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store 200 rows of each array in `kinds` in the served rejector, to adjust it later."""
+    """Store 200 rows of each array of `kinds` in `fitted.served`, for later adjustments."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
@@ -104,7 +104,7 @@ def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRe
 
 
 def _spread(signals: Doubles) -> Doubles:
-    """Return the signals of 200 texts, evenly spaced by rank of domain score, float64, (200, 3)."""
+    """Return 200 rows of `signals`, evenly spaced by rank of domain score, shape (200, 3)."""
     order = np.argsort(scores(signals), kind="stable")
     middles = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
     return signals[order[(middles * len(order)).astype(np.int64)]]
@@ -122,17 +122,17 @@ def _for_users(
     rates: tuple[float, float],
     rows: Bools,
 ) -> Rejector:
-    """Lower a rejector's threshold, and fit its domain probability to usual and reworded texts.
+    """Lower a rejector's threshold; fit its domain probability to examples and withheld texts.
 
     Args:
         rejector: the rejector.
-        found: signals of withheld texts, by heads trained without these and similar texts.
+        found: signals of withheld texts, from heads trained without these and similar texts.
         reference: two arrays of scaled signals, float64: the out-of-fold signals of the examples,
             shape (texts, 3), and the signals of the background texts, shape (m, 3).
         rates: two fractions. The first is the fraction of in-domain texts that may be rejected. The
             second limits how far the threshold is lowered: of the texts of withheld labels that
             were rejected before, at most this fraction may be accepted.
-        rows: which of the withheld texts to use, bool.
+        rows: whether to use each withheld text, bool.
     """
     is_known = rows & ~found.is_foreign
     usual, background = reference
@@ -192,7 +192,7 @@ def _signals(
 
 
 def _clusters(plan: FitPlan) -> Ints:
-    """Group similar texts of each label; return the cluster of each text, int, (texts,)."""
+    """Group similar texts of each label; return the cluster number of each text, int, (texts,)."""
     texts = len(plan.layout.order)
     labels = plan.layout.labels[:texts]
     units = unit_vectors(plan.layout.features[:texts], mean_vector(plan.layout.features[:texts]))
@@ -206,7 +206,7 @@ def _clusters(plan: FitPlan) -> Ints:
 
 
 def _cluster(units: Doubles) -> Ints:
-    """Group directions around centres that are far apart; return cluster numbers, (n,)."""
+    """Group unit vectors by the nearest of a few distant centres; return cluster numbers, (n,)."""
     chosen = [int(np.argmin(units @ np.add.reduce(units, axis=0)))]
     while len(chosen) < min(_CLUSTERS, len(units)):
         chosen.append(int(np.argmin((units @ units[chosen].T).max(axis=1))))

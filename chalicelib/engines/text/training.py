@@ -1,4 +1,4 @@
-"""Trains a text model: from the texts to the artifact and its documents."""
+"""Trains a text model: makes its artifact and its documents from the training texts."""
 
 from __future__ import annotations
 
@@ -113,15 +113,15 @@ def train_text(
     """Train a text model.
 
     Args:
-        model: the model, whose run has the options of the request.
+        model: the model to train. Its run contains the options of the request.
         texts: the training texts.
         vectors: source of the vectors.
         callbacks: called as the training proceeds.
         now: current time, the creation date on the model card.
-        threads: threads that share the fit; the result does not depend on them.
+        threads: number of threads for the fit. It does not change the result.
 
     Raises:
-        TrainingFailed: these texts cannot be trained on.
+        TrainingFailed: no model can be trained on these texts.
     """
     training_set = make_training_set(texts, vectors, rejects=model.out_of_domain_rate is not None)
     callbacks.on_vectors(_expected_seconds(training_set))
@@ -227,8 +227,8 @@ def make_training_set(
     Args:
         texts: the training texts.
         vectors: source of the vectors.
-        rejects: whether the model rejects texts. If it does, or if label names are used, the
-            background texts are added.
+        rejects: whether the model rejects out-of-domain texts. If it does, or if label names are
+            used, the background texts are added.
     """
     names = [encoder.name for encoder in vectors.encoders]
     background = None
@@ -250,7 +250,7 @@ def make_training_set(
 
 
 def _label_vectors(texts: TrainingTexts, vectors: TextVectors, encoder: str) -> Singles:
-    """Return a vector for each label, from its name and its description, (labels, dims)."""
+    """Return a vector of each label's name and description, shape (labels, dims)."""
     known = texts.descriptions
     phrases = [label_phrase(label) or "" for label in texts.labels]
     if vectors.uses_names:

@@ -1,4 +1,4 @@
-"""Rejects training sets that cannot be trained on; errors say why and what to do."""
+"""Rejects unusable training sets; error messages say why and what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_training_set(training_set: TextTrainingSet) -> Ints:
 
     Raises:
         TrainingFailed: fewer than two labels have examples, or vectors are not finite.
-        ValueError: the arrays do not fit together, which is a bug of the caller.
+        ValueError: the shapes of the arrays or label indexes are wrong (a bug of the caller).
     """
     labels = np.asarray(training_set.label_indexes, np.int64)
     _check_shapes(training_set, labels)

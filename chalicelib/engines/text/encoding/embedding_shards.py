@@ -1,4 +1,4 @@
-"""Stores the vectors of up to a few thousand texts, with the digests of the texts."""
+"""Reads and writes shards: the vectors of up to a few thousand texts, with the texts' digests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
 
     Args:
         digests: digest of each text, 16 bytes.
-        vectors: float32, shape (texts, dims), in the same order.
+        vectors: vectors of the texts in the order of `digests`, float32, shape (texts, dims).
 
     Returns:
         An npz archive with the arrays `digests`, uint8, shape (texts, 16), and `vectors`, float16,
@@ -35,7 +35,7 @@ def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
 
 
 def load_shard(content: bytes) -> tuple[list[bytes], npt.NDArray[np.float16]]:
-    """Read the digests, and the vectors in the same order, float16, shape (texts, dims)."""
+    """Read an archive of `dump_shard`; return digests and vectors, float16, (texts, dims)."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         digests = archive["digests"].tobytes()
         vectors = archive["vectors"]

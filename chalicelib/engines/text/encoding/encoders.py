@@ -1,6 +1,6 @@
 """Lists the encoders of each language and profile, and loads installed encoders.
 
-infra/models.py installs them, and the container caches the loaded ones.
+infra/models.py installs encoders. The dependency container caches the loaded encoders.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class EncoderNotInstalled(FileNotFoundError):
 
 
 class EncoderDamaged(EncoderNotInstalled):
-    """Raised if files of an encoder have the right size but cannot be read."""
+    """Raised if a file of an encoder has the right size but cannot be read."""
 
     remedy = (
         f"has damaged files. Run: {MODELS_COMMAND} verify, which names and removes them, "
@@ -47,9 +47,9 @@ class EncoderDamaged(EncoderNotInstalled):
 def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> tuple[str, ...]:
     """Return the names of the encoders for a language, an algorithm and a profile.
 
-    English models use English encoders. Models of other languages or of `multilingual-*`
-    algorithms use multilingual encoders. The accurate profile has the encoders of the fast profile
-    and a large encoder.
+    English models use English encoders. Models of other languages or of `multilingual-*` algorithms
+    use multilingual encoders. The profile `accurate` adds a large encoder to the encoders of the
+    profile `fast`.
     """
     is_english = language.lower().split("_")[0].split("-")[0] == "en"
     if is_english and not (algorithm or "").startswith("multilingual-"):
@@ -83,7 +83,7 @@ def _known(name: str, facts: Mapping[str, Any]) -> EncoderFacts:
 
 
 def is_installed(directory: Path, name: str) -> bool:
-    """Return whether every file of the encoder is complete in the model directory.
+    """Return whether the model directory contains every file of the encoder `name` completely.
 
     The encoder `words` has no files, so it is always installed.
     """

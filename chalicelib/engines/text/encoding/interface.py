@@ -1,4 +1,4 @@
-"""The interface of encoders: their facts for model cards, and the vectors of texts."""
+"""The interface of encoders, which convert texts to vectors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Encoder(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Return the digest of the encoder's files, which identifies the version of the vectors."""
+        """Return the digest of the encoder's files, which changes if the vectors change."""
 
     @property
     def licence(self) -> str:
@@ -49,11 +49,11 @@ class Encoder(Protocol):
         """Return the length of the encoder's vectors."""
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
-        """Return the unit vectors of texts. The vector of a text does not depend on other texts.
+        """Return a unit vector for each text; it does not depend on the other texts.
 
         Args:
             texts: any strings, including empty strings and strings with lone surrogates.
-            threads: number of texts encoded at the same time; the vectors do not depend on it.
+            threads: number of texts to encode at the same time; does not change the vectors.
 
         Returns:
             The vectors, float32, shape (texts, dimensions).

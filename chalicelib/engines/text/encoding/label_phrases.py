@@ -1,6 +1,6 @@
 """Converts label names to phrases that an encoder understands.
 
-Few-shot training uses the vector of each phrase as one more example.
+If a label has few examples, the training uses the vector of its phrase as one more example.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _MEANINGLESS = frozenset(
 
 
 def label_phrase(name: str) -> str | None:
-    """Return a label's name as words, such as `card payment` for `card_payment` or `cardPayment`.
+    """Return the words of a label's name: `card payment` for `card_payment` or `cardPayment`.
 
     Returns:
-        The words; None if the name is a code or a number, which would add only noise.
+        The words; None if the name is a code or a number. These are useless as an example.
     """
     plain = unicodedata.normalize("NFKC", name)
     words = [word for part in _SEPARATORS.split(plain) for word in _CAMEL.split(part) if word]

@@ -1,6 +1,6 @@
 """The encoders that run an ONNX graph, and their base class.
 
-infra/model_files/conversion makes their files.
+infra/model_files/conversion writes the files of the encoders.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    """Return a text that every tokeniser accepts.
+    """Replace characters that not every tokeniser accepts.
 
     Surrogate pairs become the characters that they encode. Other surrogates become U+FFFD, and NUL
     becomes a space.
@@ -43,7 +43,7 @@ def clean_text(text: str) -> str:
 
 
 class OnnxEncoder:
-    """Base class of the encoders; each subclass implements `encode_one`."""
+    """Base class of all encoders; each subclass implements `encode_one`."""
 
     def __init__(self, facts: EncoderFacts) -> None:
         self.facts = facts
@@ -55,7 +55,7 @@ class OnnxEncoder:
 
     @property
     def sha256(self) -> str:
-        """Return the digest of the encoder's files, which identifies the version of the vectors."""
+        """Return the digest of the encoder's files, which changes if the vectors change."""
         return self.facts.sha256
 
     @property
@@ -69,7 +69,7 @@ class OnnxEncoder:
         return self.facts.dimensions
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector of a text that `clean_text` returned, float32, (dimensions,)."""
+        """Return the unit vector, float32, shape (dimensions,), of a text from `clean_text`."""
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
@@ -87,7 +87,7 @@ class OnnxEncoder:
 
 
 class MiniLmEncoder(OnnxEncoder):
-    """The English encoder all-MiniLM-L6-v2 with 8-bit weights. It averages the token states."""
+    """The English encoder all-MiniLM-L6-v2 with 8-bit weights. It averages the token vectors."""
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)
@@ -95,12 +95,12 @@ class MiniLmEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the token ids of a clean text, at most 128, with begin and end tokens."""
+        """Return at most 128 token ids of a text from `clean_text`, with begin and end tokens."""
         ids: list[int] = self._tokenizer.encode(text).ids
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector of a clean text, float32, shape (384,)."""
+        """Return the unit vector, float32, shape (384,), of a text from `clean_text`."""
         ids = np.array([self.token_ids(text)], np.int64)
         inputs = {
             "input_ids": ids,
@@ -114,15 +114,15 @@ class MiniLmEncoder(OnnxEncoder):
 
 
 class TransformerEncoder(OnnxEncoder):
-    """An encoder whose ONNX graph converts token ids to a vector, such as bge, mpnet and e5."""
+    """The class of bge, mpnet and e5: their ONNX graph converts token ids to a vector."""
 
     def __init__(self, folder: Path, facts: EncoderFacts, prefix: str = "") -> None:
         """Load an encoder.
 
         Args:
             folder: folder with `model.onnx` and `tokenizer.json`.
-            facts: facts for model cards.
-            prefix: text to put before every text, as in the training of the encoder.
+            facts: name, licence and other facts for model cards.
+            prefix: string to put before every text; the encoder was trained with it.
         """
         super().__init__(facts)
         self._prefix = prefix
@@ -130,12 +130,12 @@ class TransformerEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the token ids of a clean text, at most 128, with begin and end tokens."""
+        """Return at most 128 token ids of a text from `clean_text`, with begin and end tokens."""
         ids: list[int] = self._tokenizer.encode(self._prefix + text).ids
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector of a clean text, float32, shape (dimensions,)."""
+        """Return the unit vector, float32, shape (dimensions,), of a text from `clean_text`."""
         ids = np.array(self.token_ids(text), np.int64)
         vector: Singles = self._session.run(["vector"], {"ids": ids})[0][0]
         return vector
@@ -155,11 +155,11 @@ class UseEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the token ids of a clean text, with begin and end tokens."""
+        """Return the token ids of a text from `clean_text`, with begin and end tokens."""
         return [USE_ENDS[0], *self._tokenizer.encode(text).ids, USE_ENDS[1]]
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector of a clean text, float32, shape (512,)."""
+        """Return the unit vector, float32, shape (512,), of a text from `clean_text`."""
         ids = np.array(self.token_ids(text), np.int64)
         inputs = {"rows": self._table[ids], "chunks": ids % USE_CHUNKS}
         vector: Singles = self._session.run(["vector"], inputs)[0][0]

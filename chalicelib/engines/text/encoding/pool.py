@@ -27,7 +27,7 @@ class EncoderPool:
 
         Args:
             directory: the model directory, with one folder for each encoder.
-            source: source of missing files.
+            source: downloads missing files of encoders, unless it is `INSTALLED_ONLY`.
             threads: number of encoders that may encode a text at the same time.
         """
         self._directory = directory
@@ -37,7 +37,7 @@ class EncoderPool:
         self._lock = Lock()
 
     def get(self, name: str) -> Encoder:
-        """Return an encoder; raise EncoderNotInstalled if its files are missing."""
+        """Return the encoder `name`; raise EncoderNotInstalled if its files are missing."""
         encoder = self._encoders.get(name)
         if encoder is None:
             with self._lock:
@@ -46,12 +46,12 @@ class EncoderPool:
         return encoder
 
     def folder(self, name: str) -> Path:
-        """Return the folder of an encoder's files."""
+        """Return the folder of the encoder `name`; download its files first if they are missing."""
         self._source.ensure(name)
         return self._directory / name
 
     def sha256(self, name: str) -> str:
-        """Return the digest of an encoder; empty if it is not installed.
+        """Return the digest of the encoder's files; an empty string if it is not installed.
 
         Raises:
             EncoderDamaged: the encoder's files are damaged.
@@ -60,7 +60,7 @@ class EncoderPool:
         return self.get(name).sha256 if self.is_installed(name) else ""
 
     def vectors(self, names: Sequence[str], text: str) -> dict[str, Singles]:
-        """Return the vectors of one text by encoder name, float32, shape (1, dims).
+        """Return, by encoder name, the vector of one text, float32, shape (1, dims).
 
         Raises:
             EncoderNotInstalled: the files of an encoder are missing.

@@ -1,4 +1,4 @@
-"""Chooses the encoders of a training: the most accurate ones that are installed and affordable.
+"""Chooses the encoders of a training: the most accurate set of encoders worth its cost.
 
 The constants are measured by bench/bench_text.py.
 """
@@ -47,7 +47,7 @@ _COMPARED_PART, _SMALL_SECONDS, _SMALL_SET = 0.2, 1.2, 1_000
 
 @dataclass(frozen=True)
 class Profile:
-    """A set of encoders, with the reason for choosing it."""
+    """A named set of encoders, with the reason why a training uses it."""
 
     name: str
     encoders: tuple[str, ...]
@@ -66,12 +66,12 @@ class ProfileRequest:
     """Profile named in the request; None if the request names none."""
 
     def named(self, name: str, reason: str = "") -> Profile:
-        """Return the profile of a given name for the language and algorithm of the training."""
+        """Return the profile `name` for the language and algorithm of the training."""
         return Profile(name, encoder_names(self.language, self.algorithm, name), reason)
 
 
 class StepResult(Protocol):
-    """The result of comparing a profile with a more expensive one."""
+    """The result of comparing a profile with a more expensive profile."""
 
     @property
     def is_worth_it(self) -> bool:
@@ -95,10 +95,10 @@ class Ladder:
 def find_ladder(
     wanted: ProfileRequest, texts: Sequence[str], is_installed: Callable[[str], bool]
 ) -> Ladder:
-    """Return the profiles whose encoders are installed and affordable.
+    """Return the profiles whose encoders are installed and can embed the texts in limited time.
 
     Args:
-        wanted: properties of a training whose request names no profile.
+        wanted: properties of the training. Its request does not name a profile.
         texts: all texts of the training.
         is_installed: returns whether the files of an encoder are installed.
     """
@@ -117,7 +117,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Choose a profile without a comparison, for a training from label names and few texts."""
+    """Choose a profile for a training from label names; it has too few texts for a comparison."""
     fast, best = ladder.steps[0], ladder.steps[-1]
     if not _gains_untested(fast):
         return replace(fast, reason="Few examples do not show which encoders are best.")
@@ -126,7 +126,7 @@ def profile_of_names(ladder: Ladder) -> Profile:
 
 
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
-    """Return the processor time that the large encoders need for the texts, in seconds."""
+    """Return the processor seconds that the large encoders of `profile` need for the texts."""
     factor = sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)
     return factor * sum(_words(text, language) for text in texts)
 
@@ -143,7 +143,7 @@ def required_decrease(step: Profile, base: Profile) -> float:
 
 
 def needs_proof(base: Profile) -> bool:
-    """Return whether encoders added to `base` must reduce wrong answers, not only the log-loss."""
+    """Return whether encoders are added to `base` only if they reduce wrong answers."""
     # In other languages, e5 gains on nearly all datasets, which samples of 200 texts often hide.
     # all-MiniLM does not: it lowered the log-loss on half of 27 draws, and the accuracy too.
     return "bge" in base.encoders
@@ -171,7 +171,7 @@ def climb(
 ) -> Profile:
     """Compare the profiles from the cheapest upwards; return the best one that is worth its cost.
 
-    Finally, the chosen profile is compared with the same encoders plus `words` (spelling).
+    Finally, the chosen profile is compared with a profile that adds the encoder `words` (spelling).
 
     Args:
         ladder: the profiles.
@@ -212,7 +212,7 @@ def climb(
 
 
 def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:
-    """Split texts into parts for several workers; return no parts if one worker is enough."""
+    """Split texts into parts, one for each worker; return no parts if one worker is enough."""
     factor = _SECONDS_PER_WORD.get(encoder, 0.0)
     return spread(texts, lambda text: factor * _words(text, language)) if factor else []
 

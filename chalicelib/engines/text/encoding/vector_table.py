@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class VectorTable:
-    """Vectors of distinct texts, added as they are loaded or computed."""
+    """The vectors of distinct texts. They are filled in as they are loaded or computed."""
 
     def __init__(self, texts: Sequence[str], dimensions: int) -> None:
         self._texts: dict[bytes, str] = {}
@@ -35,7 +35,7 @@ class VectorTable:
         return len(self._rows)
 
     def fill(self, digests: Sequence[bytes], vectors: Array) -> None:
-        """Store the vectors of a shard; ignore vectors of texts that were not requested."""
+        """Store the vectors of texts with these digests; ignore texts that were not requested."""
         found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
         if found:
             places, sources = np.array(found).T
@@ -44,7 +44,7 @@ class VectorTable:
             self.filled = int(self._is_filled.sum())
 
     def missing(self, count: int) -> list[str]:
-        """Return the texts that have no vector, but only the last `count`, in requested order."""
+        """Return the last `count` of the texts without a vector, in requested order."""
         # From the end, because the ingest computes the same texts from the beginning.
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]
@@ -62,14 +62,14 @@ class VectorTable:
 
 
 class JoinedTables:
-    """The tables of several datasets, used as one table."""
+    """Joins the vector tables of several datasets, so that they are read like one table."""
 
     def __init__(self, tables: Sequence[VectorTable]) -> None:
         self._tables = tables
         self._ends = np.cumsum([table.requested for table in tables]).tolist()
 
     def rows(self, first: int, last: int) -> Singles:
-        """Return the vectors of texts `first` to `last` - 1 of all tables in order, float32."""
+        """Return vectors of texts `first` to `last` - 1, float32, counted through all tables."""
         parts = []
         for table, end in zip(self._tables, self._ends, strict=True):
             start = end - table.requested

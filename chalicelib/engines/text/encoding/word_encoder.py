@@ -30,7 +30,7 @@ _VERSION = "words 1"
 
 
 class WordEncoder(OnnxEncoder):
-    """Represents a text by its words, pairs of words, and parts of words (feature hashing)."""
+    """Converts the words, word pairs and word parts of a text to a vector (feature hashing)."""
 
     def __init__(self, name: str) -> None:
         digest = hashlib.sha256(_VERSION.encode()).hexdigest()
@@ -38,7 +38,7 @@ class WordEncoder(OnnxEncoder):
         super().__init__(facts)
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector of a clean text, float32, shape (1024,)."""
+        """Return the unit vector, float32, shape (1024,), of a text from `clean_text`."""
         words = ["^", *_words(normalize("NFC", text.casefold())), "$"]
         whole = {*words[1:-1], *map(" ".join, pairwise(words))}
         sums = _signs(whole) + np.float32(_PART_WEIGHT) * _signs(set(_parts(words[1:-1])))
@@ -48,7 +48,7 @@ class WordEncoder(OnnxEncoder):
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words of a text, and each character between them that is not white space."""
+    """Yield the words of a text, and each character between words except white space."""
     for is_word, run in groupby(text, _is_of_word):
         if is_word:
             yield "".join(run)
@@ -69,7 +69,7 @@ def _parts(words: Sequence[str]) -> Iterator[str]:
 
 
 def _signs(parts: set[str]) -> Singles:
-    """Add 1 or -1 for each part at the position of its hash; return float32, shape (1024,)."""
+    """Return an array, float32, shape (1024,): each part adds 1 or -1 at the index of its hash."""
     hashes = np.array([crc32(part.encode()) for part in parts], np.int64)
     signs = np.where(hashes & 1, 1.0, -1.0)
     return np.bincount((hashes >> 1) % _DIMENSIONS, signs, _DIMENSIONS).astype(np.float32)

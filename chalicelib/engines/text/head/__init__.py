@@ -1,1 +1,1 @@
-"""The head, a linear classifier on the vectors: fit, penalty, temperature, thresholds."""
+"""The head (a linear classifier of text vectors): its fit, penalty, temperature, thresholds."""

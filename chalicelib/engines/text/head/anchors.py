@@ -1,4 +1,4 @@
-"""Stores the directions of training texts, to find those nearest to a new text.
+"""Stores the directions of training texts, to find the training texts nearest to a new text.
 
 A direction is a feature vector minus a centre, scaled to unit length. All numbers are rounded to
 multiples of the steps of `GridArithmetic`. So products are exact, and do not depend on threads or
@@ -28,13 +28,13 @@ ANCHOR_TYPES = np.int8, np.int16
 
 
 def mean_vector(features: Floats) -> Doubles:
-    """Return the rounded mean of feature vectors (texts, dims), shape (dims,)."""
+    """Return the rounded mean, shape (dims,), of feature vectors, shape (texts, dims)."""
     mean = np.add.reduce(features.astype(np.float64), axis=0) / len(features)
     return np.asarray(GridArithmetic().features(mean), np.float64)
 
 
 def unit_vectors(features: Floats, centre: Floats) -> Doubles:
-    """Return unit vectors from a centre to each text, rounded, shape (texts, dims)."""
+    """Return rounded unit vectors, shape (texts, dims), from a centre to each feature vector."""
     moved = features.astype(np.float64) - centre
     lengths = np.sqrt(np.add.reduce(moved * moved, axis=1))
     # A text at the centre has no direction: it becomes the zero vector.
@@ -43,7 +43,7 @@ def unit_vectors(features: Floats, centre: Floats) -> Doubles:
 
 
 def round_anchors(units: Floats) -> Integers:
-    """Return directions in units of 1/512, int8 or int16, shape (texts, dims)."""
+    """Return unit vectors as multiples of 1/512, int8 or int16, shape (texts, dims)."""
     whole = np.rint(units * ANCHOR_STEPS)
     short = np.clip(whole, -127, 127)
     rows = np.flatnonzero((whole != short).any(axis=1))
@@ -52,18 +52,18 @@ def round_anchors(units: Floats) -> Integers:
 
 
 def smallest_integers(steps: Array) -> Integers:
-    """Return whole numbers as int8 if they fit, otherwise as int16."""
+    """Convert whole numbers to int8 if they fit, otherwise to int16."""
     fits = bool(np.abs(steps).max(initial=0) <= 127)
     return np.asarray(steps, ANCHOR_TYPES[0 if fits else 1])
 
 
 def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
-    """Choose the training texts to store: all, or evenly from all labels if there are too many.
+    """Choose the training texts to store. If there are too many, choose evenly from all labels.
 
     Args:
         labels: label indexes, int, shape (rows,).
-        most: maximum number of texts; 5,000 if None.
-        of_label: maximum number of texts of one label; None: no limit.
+        most: maximum number of stored texts; None: 5,000.
+        of_label: maximum number of stored texts of each label; None: no limit.
 
     Returns:
         The indexes of the texts in ascending order, int, shape (at most `most`,).

@@ -1,9 +1,9 @@
 """Chooses the penalty, the weight of the nearest texts and the temperature by cross-validation.
 
-Examples are split into a training part and a held-out part, on which the metrics are measured.
-Independently of this split, all examples are divided into folds. A head is trained on all folds
-except one, and predicts this fold, so the data report can look for label errors in all examples.
-Settings that affect the metrics are chosen by the predictions for the training part only.
+Examples are split into a training part and a held-out part. The metrics are measured on the
+held-out part. All examples of both parts are also divided into folds. For each fold, a head is
+trained on the other folds and predicts this fold. So the data report can look for label errors in
+all examples. Settings that affect the metrics are chosen only by predictions for the training part.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ def cross_validate(
     on_progress: Callable[[float], None],
     background: BackgroundFolds | None = None,
 ) -> CrossValidation:
-    """Hold out every fold once, and choose the settings by the out-of-fold results.
+    """Hold out each of `folds` once, and choose penalty, weight and temperature by the predictions.
 
     Args:
-        layout: features with folds.
+        layout: features and labels, sorted by fold.
         labels: number of labels.
         folds: folds to hold out, one after the other.
-        arithmetic: how numbers are rounded.
+        arithmetic: rounds the numbers of a fit.
         on_progress: called with the fraction of the work that is done, from 0 to 1.
-        background: background texts, which the heads of the folds also predict.
+        background: background texts (out-of-domain examples), which the heads also predict.
 
     Returns:
         The settings, and the out-of-fold logits. If no fold has an example, the settings are the

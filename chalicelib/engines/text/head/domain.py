@@ -28,7 +28,7 @@ _CHUNK_ROWS = 1_024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
-    """The region of the feature space that the training texts cover."""
+    """Stored training texts and a linear boundary, which show whether a text is in the domain."""
 
     centre: Floats
     """Mean of the background texts, float, shape (dims,)."""
@@ -40,14 +40,14 @@ class Domain:
     """Number to add to the product of `direction` and the unit vector from the centre to a text."""
 
     def evidence(self, features: Floats) -> Doubles:
-        """Return the cosine to the nearest training text, and the distance from the boundary.
+        """Return each text's cosine to the nearest training text and distance from the boundary.
 
         Args:
             features: scaled features, float, shape (texts, dims).
 
         Returns:
-            The cosine and the distance, float64, shape (texts, 2). The distance is positive inside
-            the domain.
+            The cosine and the distance, float64, shape (texts, 2). The distance is positive on the
+            domain's side of the boundary.
         """
         found = np.empty((len(features), 2))
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -61,12 +61,12 @@ class Domain:
 
 
 def fit_domain(inside: Floats, background: Floats, centre: Floats) -> Domain:
-    """Store the directions of training texts, and fit the boundary to the background texts.
+    """Store the directions of training texts, and fit the boundary to background texts.
 
     Args:
         inside: features of training texts, float, shape (texts, dims).
         background: features of background texts, float, shape (others, dims).
-        centre: mean of all background texts, float, shape (dims,).
+        centre: mean of the features of all background texts, float, shape (dims,).
     """
     units = unit_vectors(inside, centre)
     others = unit_vectors(background, centre)

@@ -1,8 +1,8 @@
-"""Combines three signals into a score and a probability that a text is in the domain.
+"""Computes from three signals the domain score of a text and the probability of the domain.
 
 The signals are the support, the cosine to the nearest training text, and the distance from the
 boundary between training and background texts (see `Domain`). The support is the logit of the
-predicted label, minus the weighted entropy of the probabilities.
+predicted label, minus the weighted entropy of the label probabilities.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DomainScale:
     computed."""
 
     def support(self, alone: Singles, logits: Singles) -> Doubles:
-        """Return the support of each answer, float64, (texts,): low for uncertain answers.
+        """Return the support of each predicted label, float64, shape (texts,); low if uncertain.
 
         Args:
             alone: logits of the head divided by the temperature, float32, shape (texts, labels).
@@ -85,7 +85,7 @@ class DomainScale:
         """Standardise the three signals from which a text's domain score is computed.
 
         Args:
-            support: support of each answer, float64, shape (texts,).
+            support: result of `DomainScale.support`, float64, shape (texts,).
             evidence: result of `Domain.evidence`, float64, shape (texts, 2).
             answers: indexes of the predicted labels, int, shape (texts,).
 
@@ -101,17 +101,17 @@ class DomainScale:
         """Return the probability that each text is in the domain, float32, shape (texts,).
 
         Args:
-            signals: scaled signals, shape (texts, 3).
+            signals: result of `scaled`, float64, shape (texts, 3).
         """
         odds = signals @ np.array(self.trust[:-1]) + self.trust[-1]
         return np.asarray(1.0 / (1.0 + np.exp(-odds)), np.float32)
 
     def cautious(self, shares: Singles, signals: Doubles) -> Singles:
-        """Move probabilities towards equal values for texts that may be out of the domain.
+        """Move the label probabilities of texts that may be out of the domain towards equality.
 
         Args:
-            shares: probabilities, float32, shape (texts, labels).
-            signals: scaled signals, float64, shape (texts, 3).
+            shares: label probabilities, float32, shape (texts, labels).
+            signals: result of `scaled`, float64, shape (texts, 3).
         """
         trust = self.certainty(signals)[:, None]
         return np.asarray(trust * shares + (1.0 - trust) / np.float32(shares.shape[1]))
@@ -151,7 +151,7 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
 
     Args:
         inside: scaled signals of training texts, float64, shape (texts, 3).
-        background: scaled signals of background texts, float64, shape (others, 3).
+        background: scaled signals of background texts, float64, shape (background texts, 3).
 
     Returns:
         The weight of each signal, at least 0, and an offset.
@@ -176,7 +176,7 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
 
 
 def scores(signals: Doubles) -> Doubles:
-    """Return domain scores, float64, (texts,), as weighted sums of the three scaled signals."""
+    """Return domain scores, float64, shape (texts,): weighted sums of the three scaled signals."""
     lines = np.minimum(signals[:, 2], LINE_CEILING)
     return np.asarray(signals[:, 0] + signals[:, 1] + LINE_WEIGHT * lines)
 

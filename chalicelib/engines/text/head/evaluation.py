@@ -1,4 +1,4 @@
-"""Evaluates a head on the training and the held-out part of the split."""
+"""Evaluates a head on the training part and on the held-out part of the examples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CHUNK_ROWS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class SplitEvaluator:
-    """Evaluates heads on both parts of the split, with the same settings for all epochs."""
+    """Evaluates the heads of all epochs on training and held-out part, with the same settings."""
 
     label_names: Sequence[str]
     """Label names, in the dataset's order."""
@@ -54,7 +54,7 @@ class SplitEvaluator:
     """
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
-        """Return the metrics of a head."""
+        """Return the metrics of a head on the training part and the held-out part."""
         trained = self._predict_part(head, self.training)
         tested = self._predict_part(head, self.held)
         labels = len(self.label_names)
@@ -75,7 +75,7 @@ class SplitEvaluator:
         )
 
     def scores(self, head: SoftmaxHead) -> tuple[Singles, Ints]:
-        """Return held-out probabilities, float32, (examples, labels), and true labels, int."""
+        """Return held-out examples' probabilities, float32, (examples, labels), and true labels."""
         parts = list(self._probabilities(head, self.held))
         empty = np.empty((0, len(self.label_names)), np.float32)
         truths = [np.empty(0, np.int64), *(part.truth for part in parts)]
@@ -111,7 +111,7 @@ class SplitEvaluator:
     def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
     ) -> tuple[Singles, Bools]:
-        """Return probabilities and rejections, computed as in the finished model.
+        """Return label probabilities and rejections, computed as the finished model does.
 
         Args:
             logits: logits, plus the weighted cosines to the nearest texts if the model uses them.
@@ -131,7 +131,7 @@ class SplitEvaluator:
 
 @dataclass(frozen=True, slots=True)
 class _BatchPredictions:
-    """Predictions for one batch of examples."""
+    """Predictions for a batch of examples."""
 
     shares: Singles
     """Probabilities, float32, shape (examples, labels)."""
@@ -144,7 +144,7 @@ class _BatchPredictions:
 
 @dataclass(frozen=True, slots=True)
 class _PartPredictions:
-    """Predictions for one part of the split."""
+    """Predictions for the training part or the held-out part of the examples."""
 
     truth: Ints
     """True labels, int, shape (examples,)."""
@@ -163,7 +163,7 @@ def make_evaluator(
     *,
     may_reject: bool,
 ) -> SplitEvaluator:
-    """Prepare the evaluation of heads on both parts of the split.
+    """Make an evaluator of heads on the training part and the held-out part.
 
     Args:
         layout: features and labels.
@@ -209,12 +209,12 @@ def _nearness(
 
 
 def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -> dict[str, float]:
-    """Return, for each label, the threshold with the best F1 score.
+    """Return, for each label, the probability threshold with the best F1 score.
 
     Args:
         scores: held-out probabilities, float32, shape (examples, labels).
-        truth: label indexes, int, shape (examples,).
-        label_names: labels in order.
+        truth: true label indexes, int, shape (examples,).
+        label_names: labels in the order of the columns of `scores`.
     """
     return {
         name: round(metrics.best_threshold(scores[:, place], truth == place), 6)

@@ -1,7 +1,7 @@
-"""Joins the vectors of several encoders to the feature matrix of the head.
+"""Concatenates the vectors of several encoders to the feature matrix of the head.
 
 The vectors of each encoder are centred and divided by their root mean square length. So all
-encoders have equal weight, except that the encoder `words` has twice this weight.
+encoders have the same weight, except the encoder `words`, which has twice this weight.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Scaling:
         return sum(len(mean) for mean in self.means)
 
     def features(self, blocks: Blocks, rows: Ints, dtype: Any) -> Floats:
-        """Return scaled features of some rows, shape (n, dims of all encoders).
+        """Return the scaled features of the examples `rows`, shape (n, dims of all encoders).
 
         Args:
             blocks: raw vectors by encoder, float32, shape (examples, dims).
@@ -64,11 +64,11 @@ class Scaling:
 
 
 def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
-    """Compute the mean and the divisor of each encoder's vectors.
+    """Compute the mean and the scale of each encoder's vectors.
 
     Args:
         blocks: raw vectors by encoder, float32, shape (examples, dims).
-        names: encoder names in the order of the features.
+        names: encoder names in the order of their columns in the features.
     """
     means, norms = [], []
     for name in names:

@@ -1,8 +1,8 @@
-"""Sorts a feature matrix so that the training rows of every fold are a few ranges of rows.
+"""Sorts a feature matrix, so that each part of the split and each fold is a few ranges of rows.
 
-Folds can then use views instead of copies. Rows are sorted by part of the split (training or
-held-out), then by fold. If label names are used as examples, their rows are last. These rows are
-not in any fold, so every head is trained on them.
+The fit for a fold can then use views of the matrix instead of copies. Rows are sorted by part of
+the split (training or held-out), then by fold. If label names are used as examples, their rows are
+last. The rows of label names are not in any fold, so every head is trained on them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RowRange(NamedTuple):
-    """Rows of the sorted matrix that are in the same part of the split and the same fold."""
+    """A range of rows of the sorted matrix, all in the same part of the split and the same fold."""
 
     start: int
     stop: int
@@ -34,7 +34,7 @@ class RowRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The sorted matrix, its ranges of rows, and the example of each row."""
+    """The sorted feature matrix, its ranges of rows, and the index of each row's example."""
 
     features: Floats
     """Scaled features, float, shape (rows, dims)."""
@@ -47,7 +47,7 @@ class Layout:
     """Ranges of rows that together cover the whole matrix."""
 
     def batches(self, accepts: Callable[[RowRange], bool]) -> list[ExampleBatch]:
-        """Return views of the features and labels in each accepted range of rows."""
+        """Return, for each range that `accepts` accepts, views of its features and labels."""
         return [
             ExampleBatch(self.features[part.start : part.stop], self.labels[part.start : part.stop])
             for part in self.ranges
@@ -55,7 +55,7 @@ class Layout:
         ]
 
     def examples(self, accepts: Callable[[RowRange], bool]) -> Ints:
-        """Return the indexes of the examples in the accepted ranges, in order, int, shape (n,)."""
+        """Return the example indexes, int, shape (n,), in the ranges that `accepts` accepts."""
         parts = [
             self.order[part.start : part.stop]
             for part in self.ranges
@@ -64,7 +64,7 @@ class Layout:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def hold_out(self, fold: int, background: BackgroundFolds | None = None) -> HeldOutFold:
-        """Hold out a fold: return the examples of the fold, and the rows to train a head on."""
+        """Hold out `fold`: return its examples, and the remaining rows to train a head on."""
         held = self.batches(lambda part: part.fold == fold)
         examples = self.examples(lambda part: part.fold == fold)
         trained = self.examples(lambda part: part.fold == fold and not part.is_held)
@@ -102,7 +102,7 @@ class HeldOutFold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutFolds:
-    """Several held-out folds, with their examples concatenated."""
+    """Several held-out folds, and arrays with the examples of all these folds."""
 
     folds: Sequence[HeldOutFold]
     """The folds; each has at least one example."""
@@ -118,7 +118,7 @@ class HeldOutFolds:
 
 
 def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
-    """Concatenate the held-out examples of folds."""
+    """Concatenate the arrays of held-out examples of all `folds`."""
     is_trained = np.concatenate([fold.is_trained for fold in folds])
     return HeldOutFolds(
         folds,
@@ -130,12 +130,12 @@ def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
 
 
 def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
-    """Sort example indexes by part of the split, then by fold, then by rank.
+    """Return the indexes of examples, sorted by part of the split, then by fold, then by rank.
 
     Args:
         held: whether each example is held out, bool, shape (examples,).
         folds: fold of each example, int, shape (examples,).
-        ranks: order within a fold, int, shape (examples,).
+        ranks: rank of each example within its fold, int, shape (examples,).
     """
     return np.lexsort((ranks, folds, held))
 
@@ -144,9 +144,9 @@ def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, .
     """Find the ranges of rows that are in the same part of the split and the same fold.
 
     Args:
-        held: whether each row is held out, in sorted order, bool, shape (examples,).
-        folds: fold of every row in sorted order, int, shape (examples,).
-        phrases: number of rows of label names at the end.
+        held: whether each sorted row is held out, bool, shape (examples,).
+        folds: fold of each sorted row, int, shape (examples,).
+        phrases: number of rows of label names, which follow the rows of examples.
     """
     keys = np.stack([held.astype(np.int64), folds])
     cuts = np.flatnonzero((np.diff(keys, axis=1) != 0).any(axis=0)) + 1

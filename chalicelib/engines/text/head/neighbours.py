@@ -51,7 +51,7 @@ ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Stored training texts of each label, and the factor by which cosines change the logits."""
+    """Stored training texts of each label, and the weight of cosines to them in the logits."""
 
     anchors: Integers
     """Directions of training texts in units of 1/512, shape (anchors, dims), sorted by label."""
@@ -65,10 +65,10 @@ class NearestTexts:
 
         Args:
             features: scaled features, float, shape (texts, dims).
-            asked: labels to compare each text with, int, shape (texts, n); None: all labels.
+            asked: labels to compare with each text, int, shape (texts, n); None: all labels.
 
         Returns:
-            The cosine; -2 for a label that is not compared or has no stored text.
+            The cosines; -2 for a label that is not compared or has no stored text.
         """
         found = np.full((len(features), len(self.ends)), ABSENT, np.float32)
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -87,19 +87,19 @@ class NearestTexts:
             found[rows, label] = (units[rows] @ anchors.T).max(axis=1) / np.float32(ANCHOR_STEPS)
 
     def add_to(self, logits: Floats, features: Floats, temperature: float) -> Floats:
-        """Return logits with the weighted cosine to the nearest texts added.
+        """Add to the logits of each label the weighted cosine to its nearest training text.
 
         Args:
             logits: logits of the head divided by the temperature, float, shape (texts, labels).
             features: scaled features, float, shape (texts, dims).
-            temperature: divisor of the weight.
+            temperature: number by which the weight is divided.
         """
         nearness = self.nearness(features, likely_labels(logits))
         return add_nearness(logits, nearness, self.weight / temperature)
 
 
 class WeightedScores(NamedTuple):
-    """The chosen weight, and the resulting logits of every fold."""
+    """The chosen weight of the nearest texts, and the resulting logits of every fold."""
 
     weight: float
     scores: list[FoldScores]
@@ -112,7 +112,7 @@ def weigh_nearest_texts(
 
     Args:
         folds: the held-out folds.
-        scores: logits of the held-out texts by the head.
+        scores: logits of the held-out texts of each fold, from the head of the fold.
         labels: number of labels.
 
     Returns:
@@ -160,10 +160,10 @@ def likely_labels(logits: Floats) -> Ints:
 
 
 def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
-    """Return logits with the weighted cosine to the nearest texts added.
+    """Add to the logits of each label the weighted cosine to its nearest training text.
 
-    For the 8 labels with the highest logits, the weighted cosine is added. For every other label,
-    the lowest of these 8 values is added, so that the rank of the label does not rise.
+    Only the 8 labels with the highest logits get their own cosine. All other labels get the lowest
+    of these 8 cosines, so that their rank does not rise.
 
     Args:
         logits: logits of the head, float, shape (texts, labels).
@@ -180,10 +180,10 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
 
 
 def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) -> NearestTexts:
-    """Store training texts for comparison: all, or evenly from all labels if there are too many.
+    """Store training texts for comparison. If there are too many, choose evenly from all labels.
 
     Args:
-        parts: examples with scaled features.
+        parts: batches of examples with scaled features.
         labels: number of labels.
         weight: logit increase for a cosine of 1.
     """
@@ -204,7 +204,7 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Return the smallest weight with nearly the lowest loss; 0 if no weight helps much.
+    """Return the smallest weight with nearly the lowest loss; 0 if no weight lowers it enough.
 
     Args:
         loss_with: returns the out-of-fold loss for a weight.

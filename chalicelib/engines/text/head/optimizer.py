@@ -1,6 +1,6 @@
-"""Minimises a smooth convex function of a flat vector by limited-memory BFGS, in numpy.
+"""Minimises a smooth convex function of a flat vector (limited-memory BFGS in numpy).
 
-The optimiser is a generator: it yields after each iteration, and the caller decides when to stop.
+The optimiser is a generator. It yields after each iteration, so the caller can stop it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FIRST_MOVE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The state after an iteration: a point, with the function's value and gradient there."""
+    """The state after an iteration: a point, and the function's value and gradient at it."""
 
     values: Floats
     """Coordinates of the point, float, shape (parameters,)."""
@@ -36,13 +36,13 @@ class Step:
 
 
 class _Memory:
-    """The last steps and the changes of the gradient, which approximate the curvature."""
+    """The last steps and gradient changes, from which the curvature is approximated."""
 
     def __init__(self) -> None:
         self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
 
     def put(self, move: Floats, change: Floats) -> None:
-        """Store a step and the change of the gradient, if the curvature along it is positive."""
+        """Store the step `move` and its gradient `change` if the curvature along it is positive."""
         curvature = dot(move, change)
         if curvature > 1e-10 * dot(change, change):
             self._pairs.append((move, change, 1.0 / curvature))
@@ -54,7 +54,7 @@ class _Memory:
         self._pairs.clear()
 
     def direction(self, gradient: Floats) -> Floats:
-        """Return the descent direction, float, (parameters,), by the two-loop recursion.
+        """Return the descent direction, float, shape (parameters,), of the two-loop recursion.
 
         Source: Nocedal and Wright, Numerical Optimization, algorithm 7.4.
         """
@@ -73,17 +73,17 @@ class _Memory:
 
 
 def dot(left: Floats, right: Floats) -> float:
-    """Return the inner product of two vectors (n,), computed in a fixed order of operations."""
+    """Return the inner product of two vectors, shape (n,); the order of operations is fixed."""
     return float(np.add.reduce(left * right))
 
 
 def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterator[Step]:
-    """Yield the start, then the point after each iteration, until no step reduces the function.
+    """Yield the state at `start` and after each iteration, until no step reduces the function.
 
     Args:
-        objective: returns value and gradient, float, shape (parameters,), at a point.
+        objective: returns the value and the gradient, float, shape (parameters,), at a point.
         start: first point, float, shape (parameters,).
-        rounding: rounds a new point as the arithmetic requires, in place.
+        rounding: rounds a new point in place.
     """
     loss, gradient = objective(start)
     here = Step(start, loss, gradient)

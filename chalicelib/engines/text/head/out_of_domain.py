@@ -1,4 +1,4 @@
-"""Computes thresholds below which a text is out of domain, from scores of in-domain texts."""
+"""Computes rejection thresholds from the scores of in-domain texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FALL = 0.75
 
 
 def score_threshold(scores: Floats, rate: float) -> float:
-    """Return the domain score below which a served model rejects texts.
+    """Return the domain score below which the finished model rejects texts.
 
     Args:
         scores: out-of-fold scores of the training texts, float, shape (examples,).

@@ -1,4 +1,4 @@
-"""The out-of-fold results of a training, and the temperatures fitted to them."""
+"""The out-of-fold logits of a training, and the temperatures that are fitted to them."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class CrossValidation:
 def calibrate(
     folds: HeldOutFolds, choice: PenaltyChoice, nearest: WeightedScores | None
 ) -> CrossValidation:
-    """Fit the temperatures to the out-of-fold logits; return temperatures, logits and settings.
+    """Fit the temperatures to the out-of-fold logits; return them with the logits and settings.
 
     Args:
         folds: the held-out examples.
-        choice: the chosen penalty, and the logits of the heads.
+        choice: the chosen penalty, and the out-of-fold logits of the heads.
         nearest: logits to which the cosines to the nearest texts were added; None if these cosines
             are not used.
     """
@@ -79,7 +79,7 @@ def calibrate(
 
 
 def default_settings(labels: int) -> CrossValidation:
-    """Return the settings if no example can be held out: inverse penalty 10, temperature 1."""
+    """Return the settings if no example is held out: inverse penalty 10, temperature 1."""
     nothing = np.empty(0, np.int64)
     logits = np.empty((0, labels), np.float32)
     return CrossValidation(

@@ -33,7 +33,7 @@ _SEARCH_PART, _REST_PART = 0.7, 0.3
 
 
 class FoldScores(NamedTuple):
-    """Logits of the texts of a fold, by a head that was not trained on this fold."""
+    """Logits of the texts of a fold, from a head that was trained without this fold."""
 
     held: Singles
     """Logits of the held-out examples, float32, shape (n, labels)."""
@@ -43,7 +43,7 @@ class FoldScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PenaltyChoice:
-    """The chosen penalty, and the resulting logits of every fold."""
+    """The chosen penalty, and the logits of every fold with this penalty."""
 
     penalty_inverse: float
     """The chosen inverse penalty C."""
@@ -58,14 +58,14 @@ def choose_penalty(
     arithmetic: Arithmetic,
     on_progress: Callable[[float], None],
 ) -> PenaltyChoice:
-    """Try penalties from strong to weak, until the log-loss increases.
+    """Try penalties from strong to weak, until the log-loss increases; return the best penalty.
 
     Args:
-        choosing: the first folds of `whole`. The penalty is chosen by the log-loss on these folds.
-        whole: all folds. For folds that are not in `choosing`, only heads with the chosen penalty
-            are fitted.
+        choosing: the first folds of `whole`. The log-loss on these folds decides.
+        whole: all folds. For folds that are not in `choosing`, heads are fitted with the chosen
+            penalty only.
         labels: number of labels.
-        arithmetic: how numbers are rounded.
+        arithmetic: rounds the numbers of a fit.
         on_progress: called with the fraction of the work that is done, from 0 to 1.
     """
     heads = [_FoldHead(fold, labels, arithmetic) for fold in whole.folds]
@@ -105,7 +105,7 @@ def _search(
 
 
 class _FoldHead:
-    """Fits the head of one fold; each fit starts from the previous one, which saves iterations."""
+    """Fits the head of one fold with several penalties. Each fit starts from the last result."""
 
     def __init__(self, fold: HeldOutFold, labels: int, arithmetic: Arithmetic) -> None:
         self._fold = fold
@@ -114,7 +114,7 @@ class _FoldHead:
         self._head: SoftmaxHead | None = None
 
     def fit_and_score(self, penalty_inverse: float) -> FoldScores:
-        """Fit the head with a penalty, and return the logits of the held-out texts."""
+        """Fit the head with the given inverse penalty; return the logits of the held-out texts."""
         fold, empty = self._fold, np.empty((0, self._labels), np.float32)
         problem = HeadObjective(fold.training, self._labels, penalty_inverse, self._arithmetic)
         self._head = head = fit_head(problem, self._head, _TOLERANCE)

@@ -36,7 +36,7 @@ class ExampleBatch:
 
 @dataclass(frozen=True, slots=True)
 class SoftmaxHead:
-    """Weights and biases of the linear layer."""
+    """A linear classifier: weights and biases of its only layer."""
 
     weights: Floats
     """Weights, float, shape (dims, labels)."""
@@ -47,7 +47,7 @@ class SoftmaxHead:
         """Return the logits of scaled features, float, shape (examples, labels).
 
         Args:
-            features: float, shape (examples, dims).
+            features: scaled features, float, shape (examples, dims).
         """
         scores: Floats = features @ self.weights
         scores += self.biases
@@ -55,7 +55,7 @@ class SoftmaxHead:
 
 
 class HeadObjective:
-    """The function to minimise: class-weighted mean log-loss, plus the penalty on the weights."""
+    """The function that a fit minimises: class-weighted mean log-loss plus weight penalty."""
 
     def __init__(
         self,
@@ -78,12 +78,12 @@ class HeadObjective:
         return np.zeros((self._dims + 1) * self._labels, self._arithmetic.dtype)
 
     def head(self, values: Floats) -> SoftmaxHead:
-        """Reshape a flat vector, float, shape ((dims + 1) * labels,), to weights and biases."""
+        """Reshape the flat vector `values`, shape ((dims + 1) * labels,), to weights and biases."""
         matrix = values.reshape(self._dims + 1, self._labels)
         return SoftmaxHead(matrix[:-1], matrix[-1])
 
     def evaluate(self, values: Floats) -> tuple[float, Floats]:
-        """Return loss and gradient at a point.
+        """Return the loss and its gradient at the point `values`.
 
         Args:
             values: weights, then biases, float, shape ((dims + 1) * labels,).
@@ -111,7 +111,7 @@ class HeadObjective:
         return [self._add_batch(batch, head, gradient) for batch in group], gradient
 
     def _add_batch(self, batch: ExampleBatch, head: SoftmaxHead, gradient: Floats) -> float:
-        """Add a batch's gradient to `gradient`, (dims + 1, labels); return the batch's loss."""
+        """Add a batch's gradient to `gradient`, shape (dims + 1, labels); return its loss."""
         weights = self._class_weights[batch.labels]
         rows = np.arange(len(batch.labels))
         logits = head.logits(batch.features)
@@ -151,12 +151,13 @@ class HeadObjective:
 
 
 def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float) -> SoftmaxHead:
-    """Fit until the loss stops falling; return the start if no step reduces it.
+    """Fit a head until the loss stops falling; return `start` if no step reduces the loss.
 
     Args:
         problem: the function to minimise.
         start: head to start from; None for zeros.
-        tolerance: relative decrease of the loss at which the fit ends.
+        tolerance: the fit ends when the relative decrease of the loss is below this value in two
+            consecutive iterations.
     """
     head = start or problem.head(problem.zeros())
     for following in problem.iterations(start, tolerance):
@@ -167,8 +168,8 @@ def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float
 def class_weights(counts: Ints) -> Doubles:
     """Return weights that increase the influence of rare labels, float64, shape (labels,).
 
-    With n examples, k labels and n_c examples of a label, its weight is (n / (k n_c))**a. The
-    exponent a is 1 if counts differ by more than a factor of 10, otherwise 0.5.
+    If a label has n_c of n examples, and there are k labels, its weight is (n / (k n_c))**a. The
+    exponent a is 1 if counts of labels differ by more than a factor of 10, otherwise 0.5.
 
     Args:
         counts: examples of every label, int, shape (labels,).

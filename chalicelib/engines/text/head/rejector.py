@@ -1,6 +1,6 @@
-"""Fits the rejector of a model, which finds out-of-domain texts.
+"""Fits rejectors, which find out-of-domain texts.
 
-The prediction for such a text is an empty list.
+The prediction for an out-of-domain text is an empty list.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rejector:
-    """Rejects texts by three numbers per text (signals).
+    """Rejects out-of-domain texts, using three numbers per text (signals).
 
     The signals are the support of the predicted label, the cosine to the nearest training text, and
     the distance from the boundary between training and background texts.
@@ -67,12 +67,12 @@ class Rejector:
         return self.scale.scaled(support, evidence, logits.argmax(axis=1))
 
     def rejects(self, signals: Doubles) -> Bools:
-        """Return which texts are rejected, bool, (texts,), given the result of `signals`."""
+        """Return whether each text is rejected, bool, shape (texts,), by its scaled signals."""
         return scores(signals) < self.threshold
 
 
 class WithheldScores(NamedTuple):
-    """Domain scores of training texts, computed by heads trained without similar texts."""
+    """Domain scores of training texts, from heads trained without these and similar texts."""
 
     clusters: Doubles
     """Scores of texts by heads trained without their cluster of similar texts, float64, (n,)."""
@@ -82,7 +82,7 @@ class WithheldScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
-    """The rejector to serve, the rejector for the metrics, and out-of-fold signals of texts."""
+    """The rejector of the finished model, the rejector for the metrics, and out-of-fold signals."""
 
     served: Rejector
     """Rejector fitted to all examples."""
@@ -98,7 +98,7 @@ class FittedRejectors:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """How a model rejects texts: by its rejectors, or by energy thresholds without a rejector."""
+    """The rejectors of a model, or thresholds of the energy for a model without rejectors."""
 
     rejectors: FittedRejectors | None = None
     """The rejectors; None if background texts, rejection rate or held-out examples are missing."""
@@ -125,7 +125,7 @@ def fit_rejection(
     Args:
         layout: the examples.
         background: the background texts; if None, energy thresholds are fitted.
-        folds: folds that were held out.
+        folds: numbers of the folds that were held out.
         chosen: results of the cross-validation, with out-of-fold logits.
         rate: fraction of in-domain texts that may be rejected; if None, nothing is rejected.
     """

@@ -18,12 +18,12 @@ PREFIX = "neighbours"
 
 
 def header(neighbours: NearestTexts) -> dict[str, Any]:
-    """Return the members of the artifact's JSON header that describe the stored texts."""
+    """Return the members of the artifact's JSON header that describe the stored training texts."""
     return {"weight": neighbours.weight, "ends": neighbours.ends.tolist()}
 
 
 def arrays(neighbours: NearestTexts) -> dict[str, Array]:
-    """Return the arrays to store, by name."""
+    """Return the arrays of `neighbours` to store, by name."""
     return {"anchors": neighbours.anchors}
 
 
@@ -31,7 +31,7 @@ def read(content: Artifact) -> NearestTexts:
     """Read the `NearestTexts` of an artifact.
 
     Raises:
-        KeyError: a part is missing.
+        KeyError: a header member or an array is missing.
         TypeError: an array has the wrong type.
     """
     numbers = content.header["neighbours"]
@@ -43,7 +43,7 @@ def read(content: Artifact) -> NearestTexts:
 
 
 def check(neighbours: NearestTexts, dims: int, labels: int) -> None:
-    """Raise ArtifactError if arrays of `NearestTexts` do not fit together."""
+    """Raise ArtifactError if the arrays do not fit each other, or `dims` and `labels`."""
     anchors, ends = neighbours.anchors, neighbours.ends
     is_whole = anchors.ndim == 2 and anchors.shape[1] == dims and ends.shape == (labels,)
     if not is_whole or (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(anchors):

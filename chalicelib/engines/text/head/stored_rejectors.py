@@ -41,7 +41,7 @@ def header(rejector: Rejector) -> dict[str, Any]:
 
 
 def arrays(rejector: Rejector) -> dict[str, Array]:
-    """Return the arrays to store, by name."""
+    """Return the arrays of a rejector to store, by name."""
     domain, usual = rejector.domain, rejector.scale.usual
     found: dict[str, Array] = {
         "anchors": smallest_integers(domain.anchors),
@@ -56,7 +56,7 @@ def read(content: Artifact) -> Rejector:
     """Read the rejector of an artifact.
 
     Raises:
-        KeyError: a part is missing.
+        KeyError: a header member or an array is missing.
         TypeError: an array has the wrong type.
     """
     numbers: Mapping[str, Any] = content.header["rejector"]
@@ -88,7 +88,7 @@ def read(content: Artifact) -> Rejector:
 
 
 def check(rejector: Rejector, dims: int, labels: int) -> None:
-    """Raise ArtifactError if arrays of a rejector do not fit together."""
+    """Raise ArtifactError if the arrays do not fit each other, or `dims` and `labels`."""
     domain, scale = rejector.domain, rejector.scale
     shapes = [domain.centre.shape, domain.direction.shape, domain.anchors.shape[1:]]
     lengths = {len(scale.means), len(scale.deviations), len(scale.trust) - 1}

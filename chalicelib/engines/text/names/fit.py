@@ -1,7 +1,7 @@
 """Trains a text model from label names and few examples, optionally with unlabelled texts.
 
 Like other text models, the model is linear. The logit of a label is the product of the text vector
-and the label's weights, times a scale. Accuracy is measured by cross-validation, on the labels that
+and the label's weights, times a scale. Cross-validation measures the accuracy on the labels that
 have at least two examples.
 """
 
@@ -126,7 +126,7 @@ def _given(training_set: TextTrainingSet, unlabelled: Blocks) -> tuple[LabelSpac
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _HeldOut:
-    """Logits of held-out examples, by weights that were fitted to the other examples."""
+    """Logits of held-out examples, from weights that were fitted to the other examples."""
 
     rows: Ints
     """Indexes of the examples."""

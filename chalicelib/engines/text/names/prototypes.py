@@ -1,7 +1,7 @@
-"""Computes one vector per label (prototype), from its name, examples and unlabelled texts.
+"""Computes a prototype (vector) of each label from its name, its examples and unlabelled texts.
 
 A text gets the label whose prototype has the highest product with the vector of the text. All
-arrays of vectors are float64 and in the coordinates of `LabelSpace`.
+vectors are float64, and were centred and scaled by a `LabelSpace`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SMALLEST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class LabelledVectors:
-    """The vectors from which prototypes are fitted."""
+    """Vectors of label names, examples and unlabelled texts, from which prototypes are fitted."""
 
     names: Doubles
     """Vectors of the label names and descriptions, shape (labels, dims)."""
@@ -50,12 +50,12 @@ class LabelledVectors:
 
     @property
     def is_moved(self) -> bool:
-        """Return whether there are examples or unlabelled texts, which change the prototypes."""
+        """Return whether examples or unlabelled texts move the prototypes away from the names."""
         return len(self.labels) + len(self.unlabelled) > 0
 
 
 def fit_prototypes(given: LabelledVectors) -> Doubles:
-    """Return one vector per label, shape (labels, dims)."""
+    """Return a prototype for each label, shape (labels, dims)."""
     if not given.is_moved:
         return given.names
     # Each text has the same weight, whatever its distance from the centre.
@@ -66,11 +66,11 @@ def fit_prototypes(given: LabelledVectors) -> Doubles:
 
 
 def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
-    """Return how many examples a label's name is worth.
+    """Return the weight of a label's name, as a number of examples.
 
-    The examples of a label vary around their mean, and the means vary around the names. The ratio
-    of the two variances is the number of examples that carry as much information as the name
-    (empirical Bayes).
+    Two variances are estimated (empirical Bayes): examples around the mean of their label, and the
+    means around the names. Their ratio is the number of examples that carry as much information as
+    the name.
     """
     counts = np.bincount(labels, minlength=len(names))
     has_any = counts > 0
@@ -102,7 +102,7 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 
 
 def _examples_worth(length: float, within: float, between: float) -> float:
-    """Return how many examples a name is worth: length * within / between, clipped to limits.
+    """Return the weight of a name: length * within / between, limited to a range.
 
     `length` is the least-squares factor from label names to mean vectors. `within` is the variance
     of a label's examples around their mean. `between` is the variance of means around names.
@@ -120,7 +120,7 @@ def _centred(vectors: Doubles) -> Doubles:
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
-    """Return the vectors to add to `sums` for the unlabelled texts, shape (labels, dims)."""
+    """Return the vectors, shape (labels, dims), that the unlabelled texts add to `sums`."""
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull

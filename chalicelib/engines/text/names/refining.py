@@ -1,8 +1,8 @@
 """Refines the prototypes of labels by logistic regression on their few examples.
 
 The weights start at the scaled prototypes, and a penalty keeps them near the prototypes. The
-vectors of label names are used as additional examples. All arrays of vectors are float64 and in the
-coordinates of `LabelSpace`.
+vectors of label names are used as additional examples. All vectors are float64, and were centred
+and scaled by a `LabelSpace`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FOLDS = 5
 
 
 def fit_weights(given: LabelledVectors) -> Doubles:
-    """Fit the weights of the labels, (labels, dims); without examples, return the prototypes."""
+    """Fit weights of labels, shape (labels, dims); without examples, return the prototypes."""
     prototypes = fit_prototypes(given)
     if not len(given.labels):
         return prototypes
@@ -53,9 +53,9 @@ def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
     """Return the products of held-out examples with weights fitted to the other examples.
 
     Returns:
-        The products, shape (examples, labels), and a mask of the examples to use for the accuracy,
-        bool, shape (examples,). The mask leaves out the only example of a label, because without
-        this example the label has only its name.
+        The products, shape (examples, labels), and a mask, bool, shape (examples,), of the examples
+        to use for the accuracy. The mask leaves out an example that is the only example of its
+        label, because no other example of this label remains to fit the weights.
     """
     order = np.argsort(given.labels, kind="stable")
     firsts = np.searchsorted(given.labels[order], given.labels[order])
@@ -75,7 +75,7 @@ def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
 def _objective(
     features: Doubles, labels: Ints, prior: Doubles
 ) -> Callable[[Floats], tuple[float, Floats]]:
-    """Return the function to minimise: log-loss plus squared distance from the prior."""
+    """Return the function that a fit minimises: log-loss plus squared distance from `prior`."""
     rows = np.arange(len(labels))
 
     def evaluate(values: Floats) -> tuple[float, Floats]:

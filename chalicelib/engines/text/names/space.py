@@ -1,8 +1,8 @@
 """Makes the vectors of texts and of label names comparable.
 
-Label names are short, so their vectors are in another region than the vectors of texts. Both kinds
-of vectors are shifted to the same centre. The vectors of each encoder are then divided by the
-spread of the label names.
+Label names are short, so their vectors are far from the vectors of texts. Both kinds of vectors are
+shifted to the same centre. The vectors of each encoder are then divided by the spread of the
+vectors of label names.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SMALLEST = 1e-9
 
 
 def unit_rows(vectors: Floats) -> Doubles:
-    """Scale rows to unit length, float64, shape (n, dims); rows of zeros stay zero."""
+    """Scale rows to unit length; return float64, shape (n, dims). Rows of zeros do not change."""
     wide = np.asarray(vectors, np.float64)
     lengths = np.sqrt(np.add.reduce(wide * wide, axis=1, keepdims=True))
     return np.asarray(wide / np.maximum(lengths, _SMALLEST))
@@ -44,7 +44,7 @@ def unit_rows(vectors: Floats) -> Doubles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelSpace:
-    """The centre and the scale of each encoder's vectors, in the order of the encoders' names."""
+    """The centre and the scale of each encoder's vectors; encoders are sorted by name."""
 
     means: Singles
     """Mean to subtract from the vectors of texts, float32, shape (dims of all encoders,)."""
@@ -55,13 +55,13 @@ class LabelSpace:
 
     @property
     def spread(self) -> float:
-        """Return the root mean square distance of names' unit vectors from their mean, 0 to 1."""
+        """Return the root mean square distance of the names' unit vectors from their mean."""
         units = unit_rows(self.names)
         units -= _mean(units)
         return max(_length_of(units), _LEAST_NORM)
 
     def place(self, blocks: Blocks) -> Doubles:
-        """Centre and scale the vectors of texts, float64, shape (texts, dims of all encoders)."""
+        """Centre, scale and join text vectors; return float64, (texts, dims of all encoders)."""
         vectors = _joined(blocks, sorted(blocks)) - self.means
         dims = [blocks[name].shape[1] for name in sorted(blocks)]
         return np.asarray(vectors / np.repeat(self.norms, dims))
@@ -71,7 +71,7 @@ def name_vectors(phrases: Sequence[str], embed: Callable[[Sequence[str]], Single
     """Return the unit vectors of label names, float32, shape (labels, dims).
 
     Args:
-        phrases: names, written as words.
+        phrases: label names, written as words.
         embed: returns the vectors of texts, float32, shape (texts, dims).
     """
     total = sum(embed([form.format(phrase) for phrase in phrases]) for form in _PHRASES)
@@ -81,11 +81,11 @@ def name_vectors(phrases: Sequence[str], embed: Callable[[Sequence[str]], Single
 def fit_space(
     label_blocks: Blocks, examples: Blocks, unlabelled: Blocks, background: Blocks
 ) -> LabelSpace:
-    """Compute the centres and scales for a training.
+    """Compute the centre and the scale of each encoder's vectors for a training.
 
     Args:
-        label_blocks: vectors of the names by encoder, float32, shape (labels, dims).
-        examples: vectors of texts with labels, by encoder; there may be no rows.
+        label_blocks: vectors of label names by encoder, float32, shape (labels, dims).
+        examples: vectors of texts with labels, by encoder; may have no rows.
         unlabelled: vectors of texts without labels; empty if there are none.
         background: vectors of the out-of-domain texts that ship with Presage; may be empty.
     """
@@ -112,7 +112,7 @@ def fit_space(
 
 
 def _text_mean(encoder: str, texts: Sequence[Blocks], background: Blocks) -> Doubles:
-    """Return the mean vector of texts; the background counts as a fixed number of texts."""
+    """Return the mean vector of `texts`; `background` has the weight of a fixed number of texts."""
     given = np.concatenate([blocks[encoder] for blocks in texts]).astype(np.float64)
     total, count = np.add.reduce(given, axis=0), float(len(given))
     if background:

@@ -22,7 +22,7 @@ _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Return the data report, which lists problems of the training data, as JSON."""
+    """Return the data report as a JSON object. It lists problems of the training data."""
     folds = report.out_of_fold
     suspects = reports.likely_label_errors(folds.probabilities, folds.truth)
     return {
@@ -60,7 +60,7 @@ def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
 
 
 def expected_precision(texts: TrainingTexts) -> str:
-    """Return a sentence about how many of the flagged examples are real label errors."""
+    """Return a sentence that estimates how many flagged examples are real label errors."""
     counts = np.sort(np.bincount(texts.label_indexes))
     counts = counts[counts > 0]
     if not len(counts):
@@ -77,7 +77,7 @@ def expected_precision(texts: TrainingTexts) -> str:
 
 
 def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExample]:
-    """Return all examples flagged as likely label errors; the data report lists fewer."""
+    """Return all examples that look like label errors; the data report lists only some of them."""
     all_suspects = reports.likely_label_errors(folds.probabilities, folds.truth, len(folds.truth))
     own = texts.spans[0][1] if texts.spans else len(texts.texts)
     names = reports.LabelNames(texts.labels, texts.label_ids)

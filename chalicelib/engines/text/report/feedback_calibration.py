@@ -1,4 +1,4 @@
-"""Measures calibration on feedback texts, before and after the temperature is fitted to them."""
+"""Measures the calibration on feedback texts, with a temperature fitted without and with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_SHARE = 1e-9
 def feedback_calibration(
     out_of_fold: OutOfFold, feedback_places: Sequence[int]
 ) -> dict[str, Any] | None:
-    """Return the calibration errors on feedback texts, for two temperatures.
+    """Return the calibration errors on the feedback texts with two temperatures.
 
     One temperature is fitted without the feedback texts, the other to all examples.
 
@@ -30,7 +30,7 @@ def feedback_calibration(
         feedback_places: indexes of the feedback examples in the training set.
 
     Returns:
-        The number of feedback texts and both errors; None if there are too few.
+        The number of feedback texts and both errors; None if there are too few feedback texts.
     """
     is_feedback = np.isin(out_of_fold.examples, np.array(feedback_places, np.int64))
     count = int(is_feedback.sum())

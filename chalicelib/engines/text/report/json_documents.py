@@ -38,7 +38,7 @@ _SAME = {"trainedFrom": "trained_from", "advice": "advice", "dataReport": "data_
 
 
 def metrics_data(metrics: TextMetrics) -> dict[str, Any]:
-    """Return the values that the learning curve and the metrics have in common."""
+    """Return the members that both the learning curve and the metrics contain."""
     return {
         "f1": metrics.f1,
         "labels": metrics.labels,
@@ -54,7 +54,7 @@ def metrics_data(metrics: TextMetrics) -> dict[str, Any]:
 
 
 def curve_record(epoch: TextEpoch) -> dict[str, Any]:
-    """Return one record of the learning curve."""
+    """Return the learning curve's record of an epoch."""
     return {
         "epoch": epoch.epoch,
         "metricsData": metrics_data(epoch.metrics),
@@ -64,7 +64,7 @@ def curve_record(epoch: TextEpoch) -> dict[str, Any]:
 
 
 def metrics_document(report: TextReport) -> dict[str, Any]:
-    """Return the `metricsData` of GET models/{id}, in the contract's order."""
+    """Return the `metricsData` of GET models/{id}, with its members in the contract's order."""
     curve = report.curve
     before = metrics_data(report.metrics)
     names = ("testAccuracy", "trainingLoss", "confusionMatrix", "trainingAccuracy")
@@ -90,9 +90,9 @@ def card_document(
     Args:
         model: the model with its run.
         report: the training's report.
-        facts: `created_at` (text), `artifact_sha256`, `profile`, `profile_reason`, `encoders`
-            [{name, sha256, licence}], `labels`, `examples`, `feedback`, `skipped` labels with
-            their counts, `text_limit`, `trained_from`, `advice`, `data_report`.
+        facts: a mapping with `created_at` (str), `artifact_sha256`, `profile`, `profile_reason`,
+            `encoders` [{name, sha256, licence}], `labels`, `examples`, `feedback`, `skipped` labels
+            with their counts, `text_limit`, `trained_from`, `advice`, `data_report`.
         seed: seed of the training.
     """
     card: dict[str, Any] = {"modelId": model.model_id, "name": model.name}
@@ -143,7 +143,7 @@ def _skipped(model: Model, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def threshold_records(folds: OutOfFold) -> list[dict[str, Any]]:
-    """Return the card's thresholds for each target precision."""
+    """Return, for each target precision, the probability threshold to show on the model card."""
     shares = folds.probabilities if folds.served is None else folds.served
     best = shares.max(axis=1)
     if folds.is_rejected is not None:
@@ -222,7 +222,7 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
 
 
 def _of_few_examples(tested: int, untested: str) -> list[str]:
-    """Return sentences for the model card that explain metrics from few examples."""
+    """Return sentences that explain, on the model card, metrics computed from few examples."""
     if not tested:
         return ["No label has two examples, so its accuracy is unknown."]
     said = ["A model trained without the example predicted it, from fewer examples."]

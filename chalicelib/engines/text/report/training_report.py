@@ -36,14 +36,14 @@ def make_report(
     words: Sequence[bytes],
     rejectors: FittedRejectors | None = None,
 ) -> TextReport:
-    """Collect all results of a training that its metrics and model card show.
+    """Collect the results of a training for the metrics and the model card.
 
     Args:
-        plan: split and features.
+        plan: the features, with the split into training and held-out part.
         chosen: penalty, temperatures and out-of-fold logits.
-        epochs: the fit on the training part, with the evaluator of both parts.
+        epochs: the head fitted to the training part, with the evaluator of both parts.
         words: digests of the examples' words, in the order of the training set.
-        rejectors: rejectors fitted to background texts; None if there are none.
+        rejectors: rejectors fitted to background texts; None if the model has no rejector.
     """
     evaluator = epochs.evaluator
     scores, truth = evaluator.scores(epochs.head)

@@ -1,8 +1,7 @@
-"""Forms small groups of rows with similar directions, to search among many rows.
+"""Forms small groups (buckets) of feature vectors with similar directions, to search faster.
 
-Random hyperplanes divide the space. Rows on the same side of every plane are in the same bucket.
-Buckets have a maximum size, so that the time of a search does not depend on how similar the texts
-are.
+Random hyperplanes divide the space. Vectors on the same side of every plane are in the same bucket.
+Buckets have a maximum size, so that a search in many similar texts does not take longer.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ def buckets(features: Floats, rows: Ints) -> Iterator[Ints]:
     """Yield buckets of 2 to 256 row indexes, int, shape (m,). A row can be in several buckets.
 
     Args:
-        features: float, shape (all rows, dims). Rounded features give the same buckets on every
-            processor.
-        rows: indexes of the rows to search, int, shape (n,).
+        features: feature vectors, float, shape (all rows, dims). If they are rounded, the buckets
+            are the same on every processor.
+        rows: indexes in `features` of the vectors to group, int, shape (n,).
     """
     generator = np.random.default_rng(0)
     bits = (len(rows) // _TYPICAL_ROWS).bit_length()

@@ -18,7 +18,7 @@ _DIGITS = 6
 
 
 class ConflictingRows(NamedTuple):
-    """Two nearly equal rows with different labels."""
+    """Two nearly equal texts with different labels."""
 
     similarity: float
     """Cosine of the two feature vectors; 1 for equal texts."""
@@ -34,9 +34,9 @@ def conflicting_pairs(
     All pairs of equal texts are found, and most pairs of other near-duplicates.
 
     Args:
-        digests: digest of each row; equal texts have equal digests.
-        labels: label indexes, int, shape (rows,).
-        features: centred feature vectors, float, shape (rows, dims).
+        digests: digest of each text; equal texts have equal digests.
+        labels: label index of each text, int, shape (rows,).
+        features: centred feature vector of each text, float, shape (rows, dims).
         limit: maximum number of pairs.
     """
     firsts, equal = _equal_texts(digests, labels, limit)

@@ -1,7 +1,7 @@
 """Groups near-duplicates: equal texts, and texts of the same label with close vectors.
 
-All texts of a group must be in the same part of a split. Otherwise the held-out metrics would be
-too good.
+All texts of a group must be in the same part of a split. Otherwise the metrics on the held-out part
+would be too good.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ _STEPS = 2.0**13
 def group_near_duplicates(
     digests: Sequence[bytes], labels: Ints, features_of: Callable[[Ints], Floats]
 ) -> Ints:
-    """Return a group number for each example, equal for near-duplicates, int, (examples,).
+    """Return the group number of each example, int, (examples,); near-duplicates share a number.
 
-    If a label has more than 6,000 different texts, only texts in the same bucket are compared. This
-    finds most near-duplicates, but not all.
+    If a label has more than 6,000 different texts, each text is compared only with texts in the
+    same bucket (see `buckets`). This finds most near-duplicates, but not all.
 
     Args:
         digests: digest of each example; equal texts have equal digests.
         labels: label indexes, int, shape (examples,).
-        features_of: returns the features of some rows, float64 or float32, shape (rows, dims).
+        features_of: returns the features of examples, float64 or float32, shape (n, dims), given
+            their indexes.
     """
     forest = _Forest(len(digests))
     seen: dict[bytes, int] = {}
@@ -59,7 +60,7 @@ class _Forest:
         self._parents = list(range(size))
 
     def root(self, row: int) -> int:
-        """Return the lowest index in the group of an example, and shorten the path to it."""
+        """Return the lowest index in the group of an example; shorten the path to this index."""
         parents = self._parents
         while parents[row] != row:
             parents[row] = parents[parents[row]]
@@ -98,7 +99,7 @@ def _parts_to_compare(unit: Floats) -> Iterator[Ints]:
 
 
 def _components(unit: Floats) -> Ints:
-    """Return, for each row, the lowest index in its group of similar rows, int, shape (rows,)."""
+    """Return for each vector the lowest index in its group of similar vectors, int, (rows,)."""
     groups = np.arange(len(unit))
     limit = CLOSE_COSINE * _STEPS * _STEPS
     for first in range(0, len(unit), _BLOCK_ROWS):

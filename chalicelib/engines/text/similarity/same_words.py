@@ -1,7 +1,7 @@
-"""Reduces texts to their words, ignoring case, spaces and punctuation.
+"""Finds texts with the same words, ignoring case, spaces and punctuation.
 
-Texts with the same words are equal for a person who checks labels, but not for an encoder. They
-must be in the same part of the split. If their labels differ, they are reported as contradictions.
+Such texts mean the same to a person who checks labels, but their vectors differ. They must be in
+the same part of the split. If their labels differ, they are reported as contradictions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _IGNORED_MARKS = frozenset(".,;!?¡¿…\"'`´·•。、")
 
 
 class _Plain(dict[int, str]):
-    """Table for `str.translate` that replaces ignored characters by spaces, filled on demand."""
+    """Table for `str.translate`, filled on demand, that replaces ignored characters by spaces."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -29,7 +29,7 @@ _PLAIN = _Plain()
 
 
 def same_words(text: str) -> str:
-    """Return the words of a text in lower case; the text itself if it has no words."""
+    """Return the words of a text in lower case; if it has no words, return the text unchanged."""
     folded = unicodedata.normalize("NFKC", text[:_FOLDED_CHARACTERS]).casefold()
     words = " ".join(folded.translate(_PLAIN).split())
     # Folding is slow, so the rest of a long text counts as it is.

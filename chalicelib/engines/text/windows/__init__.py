@@ -1,1 +1,1 @@
-"""Long texts are divided into windows, whose weighted vectors are joined to one vector."""
+"""Divides long texts into windows; the vector of a text is the weighted mean of its windows."""

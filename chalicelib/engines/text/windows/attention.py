@@ -1,4 +1,4 @@
-"""Weights the windows of long texts, and joins their vectors to one vector per text.
+"""Weights the windows of each long text, and averages their vectors to one vector per text.
 
 The weight of a window depends on the odds that it contains evidence for any label. The head of a
 model reads one vector per text, so it treats short and long texts alike.
@@ -45,7 +45,7 @@ class WindowAttention:
     """Root mean square length of the centred vectors."""
 
     def relevance(self, vectors: Floats) -> Doubles:
-        """Return the log-odds that each window is evidence for any label, float64, (windows,).
+        """Return the log-odds, float64, (windows,), that each window is evidence for any label.
 
         Args:
             vectors: vectors of the windows, shape (windows, dims).
@@ -57,7 +57,7 @@ class WindowAttention:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowReading:
-    """How a model encodes long texts. A model without it encodes only 128 tokens."""
+    """Settings by which a model encodes long texts. Without them, it encodes only 128 tokens."""
 
     attention: WindowAttention | None = None
     """Model that weights the windows; None if the training had no long text.
@@ -67,10 +67,10 @@ class WindowReading:
 
 
 def relevance_of(scores: Floats) -> Doubles:
-    """Return the log-odds that a window is evidence for any label, shape (windows,).
+    """Return, for each window, the log-odds that it is evidence for any label, shape (windows,).
 
     Args:
-        scores: logits, shape (windows, labels + 1); the last column is background.
+        scores: logits, shape (windows, labels + 1); the last column is the background class.
     """
     return np.asarray(energies(scores[:, :-1], 1.0) - scores[:, -1], np.float64)
 
@@ -103,10 +103,10 @@ def even_weights(ends: Sequence[int]) -> Doubles:
 def join_windows(
     rows: Callable[[int, int], Floats], weights: Doubles, ends: Sequence[int]
 ) -> Singles:
-    """Return the weighted mean of the vectors of each text's windows, float32, (texts, dims).
+    """Return, for each text, the weighted mean of its windows' vectors, float32, (texts, dims).
 
     Args:
-        rows: returns the vectors of a range of windows, float, shape (windows, dims).
+        rows: returns the vectors, float, shape (windows, dims), of a range of windows.
         weights: result of `window_weights`, float64, shape (windows,).
         ends: for each text, the index after its last window.
     """
@@ -131,7 +131,7 @@ def read_texts(
 
     Args:
         texts: short and long texts.
-        encode: returns the vectors of short texts by encoder.
+        encode: returns by encoder the vectors of short texts.
         relevance: returns the log-odds of each window of one text, float64, shape (windows,).
     """
     split = split_texts(texts)
@@ -153,7 +153,7 @@ def read_texts(
 
 
 def join_blocks(blocks: Blocks, relevance: Doubles) -> dict[str, Singles]:
-    """Join the windows of one text to one vector for each encoder.
+    """Join the window vectors of one text to one vector for each encoder.
 
     Args:
         blocks: vectors of the windows by encoder, shape (windows, dims).
@@ -183,7 +183,7 @@ def header(reading: WindowReading) -> dict[str, Any]:
 
 
 def arrays(reading: WindowReading) -> dict[str, Array]:
-    """Return the arrays to store, by name."""
+    """Return the arrays of a `WindowReading` to store, by name."""
     one = reading.attention
     if one is None:
         return {}
@@ -191,10 +191,10 @@ def arrays(reading: WindowReading) -> dict[str, Array]:
 
 
 def read(content: Artifact) -> WindowReading:
-    """Read from an artifact how a model encodes long texts.
+    """Read the `WindowReading` of an artifact.
 
     Raises:
-        KeyError: a part is missing.
+        KeyError: a header member or an array is missing.
         TypeError: an array has the wrong type.
     """
     numbers: Mapping[str, Any] = content.header[PREFIX]
@@ -215,11 +215,11 @@ def read(content: Artifact) -> WindowReading:
 
 
 def check(reading: WindowReading, dims: Mapping[str, int]) -> None:
-    """Raise ArtifactError if the parts do not fit together.
+    """Raise ArtifactError if the arrays do not fit each other, or `dims`.
 
     Args:
-        reading: the settings as read from an artifact.
-        dims: length of the vectors by encoder.
+        reading: the settings that `read` returned.
+        dims: by encoder, the length of its vectors.
     """
     one = reading.attention
     if one is None:

@@ -1,9 +1,9 @@
-"""Fits a model that weights the windows of long texts by their evidence for the label.
+"""Fits a model that weights each window of a long text by its evidence for the text's label.
 
-Only the label of the whole text is known. So the weights of the windows, and a linear model of
-labels and background, are estimated alternately (expectation maximisation). The windows of a text
-are always weighted by a model that was not trained on this text. Otherwise the model would
-memorise the windows.
+Only the label of the whole text is known. So two estimates alternate (expectation maximisation):
+the weights of the windows, and a linear classifier with one class per label and a class for
+background windows. The windows of a text are always weighted by a model that was not trained on
+this text. Otherwise the model would memorise the windows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CHUNK_WINDOWS = 4_096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedReading:
-    """A fitted `WindowReading`, with the weights of the training texts' windows."""
+    """A fitted `WindowReading`, and the weight of each window of the training texts."""
 
     reading: WindowReading
     weights: Doubles
@@ -57,7 +57,7 @@ def fit_reading(
     """Fit the weights of windows to the labels of their texts.
 
     Args:
-        rows: returns the vectors of a range of windows, float, shape (windows, dims).
+        rows: returns the vectors, float, shape (windows, dims), of a range of windows.
         ends: for each text, the index after its last window.
         labels: label indexes of the texts, int, shape (texts,).
         label_count: number of labels.
@@ -82,7 +82,7 @@ def fit_reading(
 
 
 class _Sample:
-    """The windows of a sample of the texts, with their folds."""
+    """The windows of a sample of texts, with the fold of each text."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class _Sample:
         self.relevance: Doubles = np.zeros(len(vectors))
 
     def fit(self, encoder: str) -> WindowAttention:
-        """Estimate window weights and models in turns; return a model fitted to all windows."""
+        """Estimate window weights and classifiers in turns; return a classifier of all windows."""
         weights = window_weights(np.zeros(len(self._labels)), self._ends)
         starts = [self._zeros() for _ in range(_FOLDS)]
         for _ in range(_ROUNDS):
@@ -154,8 +154,8 @@ class _Sample:
 class _Objective:
     """The penalised log-loss of a linear classifier of windows.
 
-    The target of a window is a distribution: its weight for the label of its text, and 1 minus its
-    weight for the background class.
+    The target of a window is a distribution. The label of its text has the weight of the window as
+    probability; the background class has 1 minus this weight.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class _Objective:
         self._arithmetic = GridArithmetic()
 
     def evaluate(self, values: Floats) -> tuple[float, Floats]:
-        """Return loss and gradient at a point, float, shape ((dims + 1) * (labels + 1),)."""
+        """Return loss and gradient at the point `values`, shape ((dims + 1) * (labels + 1),)."""
         model, rows = values.reshape(self._shape), np.arange(len(self._labels))
         logits = self._features @ model[:-1] + model[-1]
         logits -= logits.max(axis=1, keepdims=True)
@@ -193,14 +193,14 @@ class _Objective:
 
 
 def _choose_texts(counts: Ints, labels: Ints, most: int) -> Ints:
-    """Choose texts evenly from all labels, with about `most` windows in total; return indexes."""
+    """Return indexes of texts, evenly from all labels, with about `most` windows in total."""
     order = np.argsort(labels, kind="stable")
     step = max(1, -(-int(counts.sum()) // most))
     return np.sort(order[::step])
 
 
 def _assign_folds(labels: Ints) -> Ints:
-    """Return the fold of each text; the texts of a label are distributed evenly."""
+    """Return the fold of each text; the folds have equal parts of the texts of a label."""
     folds = np.empty(len(labels), np.int64)
     folds[np.argsort(labels, kind="stable")] = np.arange(len(labels)) % _FOLDS
     return folds

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class WindowRows(Protocol):
-    """The vectors of all windows of one encoder."""
+    """The vectors of all windows from one encoder."""
 
     def rows(self, first: int, last: int) -> Singles:
-        """Return the vectors of a range of windows, float32, shape (windows, dims)."""
+        """Return the vectors, float32, shape (windows, dims), of windows `first` to `last` - 1."""
 
 
 class TrainingVectors:
@@ -37,10 +37,10 @@ class TrainingVectors:
 
         Args:
             split: the windows of the texts.
-            labels: label indexes of the texts.
+            labels: label index of each text.
             label_count: number of labels.
-            base: encoder whose vectors determine the weights of the windows.
-            collect: returns the vectors of all windows by encoder name.
+            base: name of the encoder whose vectors determine the weights of the windows.
+            collect: returns the vectors of all windows, given an encoder's name.
         """
         self._split = split
         self._labels = labels
@@ -53,7 +53,7 @@ class TrainingVectors:
         """Method of encoding long texts; complete after the first call of `of_texts`."""
 
     def of_texts(self, name: str) -> Singles:
-        """Return the vectors of all texts by the encoder `name`, float32, shape (texts, dims)."""
+        """Return the vectors of all texts from the encoder `name`, float32, shape (texts, dims)."""
         split = self._split
         if not split.has_long:
             return self._collect(name).rows(0, len(split.windows))
