@@ -39,7 +39,7 @@ LICENSE_CHARACTERS = 10
 
 @dataclass(frozen=True)
 class KeyedAccount:
-    """An account and the private half of its new key. The private key is not stored."""
+    """An account and its new private key, which the service does not store."""
 
     account: Account
     private_pem: str | None
@@ -50,7 +50,8 @@ class AccountService:
     """Creates, lists, changes and closes accounts.
 
     Methods that change an account raise InvalidParameter if a value is out of range, and NotFound
-    if no account has the address. All of them except `close` raise NotFound for a closed account.
+    if no account has the email address. All of them except `close` raise NotFound for a closed
+    account.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class AccountService:
         unless only the other source offers the plan.
 
         Raises:
-            InvalidParameter: the plan does not exist.
+            InvalidParameter: the plan does not exist, or the source does not offer it.
             NotFound: no active account has this address.
         """
         account = self._active(email)
@@ -126,7 +127,7 @@ class AccountService:
         return _existing(self._accounts.set_plan(account.account_id, plan, chosen), email)
 
     def set_example_calls(self, email: str, calls: int) -> Account:
-        """Set how many calls that return examples an account may make per month."""
+        """Set the monthly limit of an account's calls that return examples."""
         _check_range("calls", calls, MAX_EXAMPLE_CALLS, "calls")
         account = self._active(email)
         return _existing(self._accounts.set_example_calls(account.account_id, calls), email)
@@ -222,7 +223,7 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Return the source `present` if it offers the plan, otherwise a source that does."""
+    """Return the source `present` if it offers the plan, otherwise another source."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 

@@ -46,7 +46,7 @@ class ApiKeyService:
     def find_caller(
         self, secret: str, name_model: Callable[[], str | None] = lambda: None
     ) -> ApiCaller:
-        """Return the account of an API key, and the model that the call names.
+        """Return the account of the API key `secret`, and the model that the call names.
 
         `name_model` returns the id of the model that the call names. It is called after the key was
         recognised.

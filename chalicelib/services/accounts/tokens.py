@@ -68,9 +68,9 @@ class Granted:
 class TokenService:
     """Issues tokens for assertions and refresh tokens, and finds the account of a token.
 
-    An access token contains the id of an account key, and the id of the refresh token if it was
-    issued for one. It is invalid as soon as the account, the key or the refresh token is invalid.
-    Nothing is cached, so a revocation takes effect at once.
+    An access token contains the id of an account key. An access token that was issued for a refresh
+    token also contains the refresh token's id. A token is invalid as soon as its account, key or
+    refresh token is invalid. Nothing is cached, so a revocation takes effect at once.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class TokenService:
         self._rates = rates
 
     def grant_assertion(self, text: str, scope: str | None = None, domain: str = "") -> Granted:
-        """Issue an access token for an assertion that was signed with one of the account's keys.
+        """Issue an access token for an assertion that was signed with a key of an account.
 
         Args:
             text: the signed assertion.
@@ -173,7 +173,7 @@ class TokenService:
         """Revoke a refresh token, and the access tokens that were issued with it.
 
         Raises:
-            TokenNotFound: the account has no such valid refresh token.
+            TokenNotFound: the token is not a valid refresh token of the account.
         """
         claims = self._claims(REFRESH, refresh_token)
         if claims is None or claims["sub"] != account.account_id:
@@ -213,7 +213,7 @@ class TokenService:
         return account if account is not None and account.status == ACTIVE else None
 
     def _claims(self, kind: str, token: str) -> dict[str, Any] | None:
-        """Return a token's claims; None if it is of another kind or not from this service."""
+        """Return a token's claims; None if the token has another kind or was not issued here."""
         # Checked first, because the signing key may have to be fetched.
         if not has_token_form(token):
             return None
@@ -225,7 +225,7 @@ class TokenService:
     def _owner(
         self, claims: dict[str, Any], refresh_id: str | None, model_id: str | None = None
     ) -> ApiCaller | None:
-        """Return the account of a token; None if account, key or refresh token is not valid now."""
+        """Return the caller that `claims` name; None if account, key or token is invalid now."""
         caller = self._accounts.find_caller(claims["sub"], refresh_id, model_id)
         if caller is None or caller.account.status != ACTIVE:
             return None

@@ -1,1 +1,1 @@
-"""Batches: accepts requests, and computes the answers to their lines, part by part."""
+"""Batches: accepts lists of inputs (lines), and computes the answers to the lines part by part."""

@@ -1,8 +1,8 @@
 """Batches of images and documents.
 
-A part (a list of lines) is stored in the bucket together with the files of its lines. If the input
-is a dataset, its stored images are used. Files are read one after the other, so that only a few are
-in memory at a time.
+Each image or document is one line of a batch. A list of lines, called a part, is stored in the
+bucket with the lines' files. If a batch reads a dataset, the images that the dataset stores are
+used. Only a few files are in memory at a time.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ _REFUSALS = (BadRequest, TooLarge, UnsupportedType, TimedOut)
 
 
 class PictureWork:
-    """Reads the input of batches of images or documents, and computes the answers to the lines."""
+    """Reads the input of batches of images or documents, and answers each line of the input."""
 
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
     """Maximum size in bytes of an archive that a call gives by `path`."""
@@ -115,7 +115,7 @@ class PictureWork:
         self._ocr = ocr
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise an error if a model does not fit this kind of batch."""
+        """Raise an error if the model cannot answer batches of the given kind."""
         if kind == RANK:
             check_ranked(VISION, model)
         if kind == READ:
@@ -125,12 +125,12 @@ class PictureWork:
             self._predictions.check(model, KIND_TYPES[kind])
 
     def check_sent(self, content: bytes, encoding: str) -> None:
-        """Raise an error if a sent file is not an archive."""
+        """Raise an error if a file that was sent in the call is not an archive."""
         del encoding
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether an archive has few enough files to be split within the call."""
+        """Return whether an archive has few enough files to divide it into parts in the call."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:
@@ -173,7 +173,7 @@ class PictureWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Yield the answer to each line; for a file that cannot be predicted or read, an error."""
+        """Yield each line with its answer, or with an error if the line's file cannot be used."""
         ask = self._reader(batch, model) if batch.kind == READ else self._answerer(batch, model)
         for line, content in self._contents(batch, number, lines):
             if content is None:
@@ -185,7 +185,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that predicts labels or boxes, or judges an image for a ranking."""
+        """Return a function that predicts the labels, boxes or judgement of one image."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # A model that is refused here fails the whole part. In `answer`, the error would be that of
@@ -237,7 +237,7 @@ class PictureWork:
     def _contents(
         self, batch: Batch, number: int, lines: Sequence[BatchLine]
     ) -> Iterator[tuple[BatchLine, bytes | None]]:
-        """Yield each line with the bytes of its file; None if the file was deleted."""
+        """Yield each line with its file's bytes, or with None if the file was deleted."""
         if "dataset" not in batch.source:
             return iter(self._batch_files.contents(batch, number, lines))
         dataset_id = int(str(batch.source["dataset"]))

@@ -1,7 +1,7 @@
-"""Rankings: stores a judgement of every line, and after all lines selects the lines to label.
+"""Ranks the lines of a batch by how much their labels would improve the model.
 
-A judgement consists of the probability that the model is wrong, and a vector that represents the
-text or image.
+First, a judgement of each line is stored: the probability that the model's prediction is wrong, and
+a vector that represents the text or image. After the last line, the lines to label are selected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class RankingWork:
         self._files = files
 
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the judgements of a part in stored form; lines without an answer are left out."""
+        """Encode the judgements of a part's lines; lines without a judgement are left out."""
         from chalicelib.engines.ranking.parts import dump_part
 
         judged = ((place, line.judgement) for place, line in enumerate(lines))
@@ -74,7 +74,7 @@ class RankingWork:
     def _lines(
         self, batch: Batch, number: int, rows: list[tuple[int, Placing]]
     ) -> list[AnsweredLine]:
-        """Return the selected lines of one part, each with the label that the model predicts."""
+        """Return the lines of part `number` that `rows` selects, with predicted labels."""
         from chalicelib.engines.ranking.parts import load_part
 
         lines = self._files.part(batch, number)

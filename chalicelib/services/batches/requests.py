@@ -108,9 +108,10 @@ class BatchService:
         Args:
             stores: rows, files and queues.
             clock: returns the current time.
-            works: by family, the object that reads the input of a batch and answers its lines.
+            works: for each family, the object that reads inputs of batches and answers lines.
             prepare: prepares a small batch while the caller waits; may raise an error to refuse it.
-            settle: releases the reserved predictions of an ended batch and deletes its files.
+            settle: releases the reserved predictions of an ended batch, and deletes the batch's
+                files.
         """
         self._stores = stores
         self._batches = stores.batches
@@ -129,10 +130,11 @@ class BatchService:
     ) -> Batch:
         """Create a batch. If a small file was sent in the call, prepare the batch at once.
 
-        The source is a file, its URL, or a dataset whose uploaded examples become the lines.
+        The source is a file, the URL of a file, or a dataset. Each uploaded example of a dataset
+        becomes one line of the batch.
 
         Raises:
-            InvalidParameter: the model is of another type.
+            InvalidParameter: a model of this type cannot answer the batch.
             Conflict: the version of the model was removed during the call.
             ModelNotReady, EncoderMissing, ModelUnreadable: the model cannot predict.
             BadRequest: the input cannot be read, or is empty.
@@ -239,7 +241,7 @@ class BatchService:
     def _place(
         self, account: Account, family: str, source: UploadSource | DatasetView, encoding: str
     ) -> dict[str, object]:
-        """Check the input of a batch; return where the input is, in the form of `Batch.source`."""
+        """Check the input of a batch; return where it is stored, as in `Batch.source`."""
         work, noun = self._works[family], FAMILY_NOUNS[family]
         if isinstance(source, DatasetView):
             if not any(counts.count("upload") for counts in source.dataset.counts):
@@ -288,7 +290,7 @@ class BatchService:
             self._send(batch)
 
     def _revert(self, batch: Batch, source: UploadSource | DatasetView) -> None:
-        """Delete all that a failed request stored, unless another attempt created the batch."""
+        """Delete what a failed request stored, unless another attempt created the batch."""
         with suppress(StorageUnavailable):
             found = self._batches.find(batch.account_id, batch.batch_id)
             if found is not None and date_text(found.created_at) != date_text(batch.created_at):
@@ -324,7 +326,7 @@ class BatchService:
 
 
 def _reading(options: ReadingOptions) -> dict[str, object]:
-    """Return reading options in the form in which `Batch.source` stores them."""
+    """Convert reading options to the form that `Batch.source` stores."""
     found = {
         "delimiter": options.delimiter,
         "sheet": options.sheet,

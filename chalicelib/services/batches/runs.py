@@ -137,7 +137,7 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Compute the answers of a part; if the job names no part, perform the batch's next step.
+        """Answer the lines of a part; if the job names no part, take the batch's next step.
 
         `delivery` is how many times the queue has delivered the message.
         """
@@ -225,10 +225,10 @@ class BatchRunService:
 
     @contextmanager
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
-        """Hold a batch's lease while the block runs; yield the batch, and a check of the lease.
+        """Hold a batch's lease in the block; yield the batch, and a function to check the lease.
 
-        LeaseLost is raised by this function, and by the check when it is called, if another worker
-        owns the batch or the batch has ended.
+        This function and the yielded function raise LeaseLost if another worker owns the batch, or
+        if the batch has ended.
         """
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
@@ -317,7 +317,7 @@ class BatchRunService:
                 return
 
     def _resume(self, batch: Batch) -> None:
-        """Send the messages of unanswered parts again, after messages were lost or failed.
+        """Resend the messages of unanswered parts, because messages were lost or workers failed.
 
         The batch ends as FAILED if it was resumed too often while no part was answered.
         """
@@ -372,7 +372,7 @@ class BatchRunService:
             self._send_next(after, number)
 
     def _encode_part(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part's answers: result lines, table cells, or judgements."""
+        """Encode a part's answers for storage as result lines, table cells or judgements."""
         if batch.kind == RANK:
             return self._ranker.content(lines)
         if batch.is_table:
@@ -399,7 +399,7 @@ class BatchRunService:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
     def _handle_uncounted_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Continue the chain after a part that was counted before, or clean up an ended batch."""
+        """Continue a running batch after an already counted part, or clean up a closed batch."""
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:
@@ -408,9 +408,9 @@ class BatchRunService:
             self._continue_chain(found, number, delivery)
 
     def _continue_chain(self, batch: Batch, number: int, delivery: int) -> None:
-        """Send the next part or end the batch again, if the queue delivered this part repeatedly.
+        """After a redelivery, send the message of the next part, or end an answered batch.
 
-        The worker that answered the part has to take this step, but may have died before it.
+        The worker that answered the part may have died before it took this step.
         """
         if delivery > 1:
             if batch.is_answered:
@@ -472,7 +472,7 @@ class BatchRunService:
 
 
 def _cause(batch: Batch, refusal: ServiceError) -> str:
-    """Return the text that says why the answers of a batch cannot be computed."""
+    """Return a message that says why the answers of a batch cannot be computed."""
     if isinstance(refusal, ModelNotFound):
         return f"Model {batch.model_id} was deleted before the batch was answered."
     return str(refusal)

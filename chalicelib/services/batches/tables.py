@@ -1,4 +1,4 @@
-"""Batch results that are tables: input columns or row numbers first, then the answers."""
+"""Writes batch results as tables: first the input's columns or row numbers, then the answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHECK_ROWS = 1_000
 
 
 class TableWork:
-    """Stores input cells and answers by part, and writes them as one table at the end."""
+    """Stores input cells and answers by part, and joins all parts to one table at the end."""
 
     def __init__(self, files: BatchFiles) -> None:
         self._files = files
@@ -38,7 +38,7 @@ class TableWork:
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Add the input cells to each line, because the result has them before the answer."""
+        """Add the input cells of each line, because the result shows them before the answer."""
         if not batch.is_table:
             yield from lines
             return
@@ -65,7 +65,7 @@ class TableWork:
             )
 
     def content(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part: one JSON array of answer cells per line."""
+        """Encode a part's answers for storage: one JSON array of answer cells per line."""
         width = len(own_columns(batch))
         return b"".join(
             msgspec.json.encode(_answer_cells(batch, line, width)) + b"\n" for line in lines
@@ -116,7 +116,7 @@ def _cells(batch: Batch, line: BatchLine) -> list[Cell]:
 
 
 def _answer_cells(batch: Batch, answered: AnsweredLine, width: int) -> list[Cell]:
-    """Return the cells that follow a line's input cells in the result; "" for missing values."""
+    """Return the `width` answer cells that follow a line's input cells; "" for missing values."""
     error, is_input = answered.error, batch.columns == INPUT
     ends: list[Cell] = [error.message if error else ""]
     if not is_input:

@@ -36,17 +36,17 @@ class TextWork:
         self._predictions = predictions
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise an error if a model does not fit this kind of batch."""
+        """Raise an error if the model cannot answer batches of the given kind."""
         if kind == RANK:
             check_ranked(LANGUAGE, model)
         self._predictions.check(model, model.type if kind == RANK else KIND_TYPES[kind][0])
 
     def check_sent(self, content: bytes, encoding: str) -> None:
-        """Raise an error if a sent file is not a text file."""
+        """Raise an error if a file that was sent in the call is not a text file."""
         check_sent(content, encoding)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return True, because a text file sent in a call is always split within the call."""
+        """Return True, because the call itself can divide every text file into parts."""
         del kind, content
         return True
 

@@ -67,13 +67,13 @@ class BoxService:
     ) -> CorrectionResult:
         """Replace all boxes of the image that an example belongs to.
 
-        A box that exists already keeps its id, even if its label changes. A box sent twice counts
-        once. Boxes are clipped to the image, as in uploads.
+        A box that exists already keeps its id, even if its label changes. A box that is sent twice
+        is stored once. Boxes are clipped to the image, as in uploads.
 
         `example_id` is the id of any box of the image. An empty list removes all boxes.
 
         Raises:
-            InvalidParameter: the dataset has another type, or a box is not valid.
+            InvalidParameter: the dataset is not for object detection, or a box is not valid.
             LabelNotFound: the dataset has no label with one of the ids.
             ExampleNotFound: another call has removed the example.
             TooLarge: the dataset would have more examples than the limit.
@@ -129,7 +129,7 @@ class BoxService:
     def _boxes_of_image(
         self, dataset: Dataset, example_id: int
     ) -> tuple[str, Example, list[Example]]:
-        """Return the source of an example, the example, and all boxes of its image."""
+        """Return the source of an example, the example, and all boxes in the example's image."""
         found = self._corrections.find(dataset, [example_id]).get(example_id)
         if found is None:
             raise ExampleNotFound(example_id)

@@ -85,7 +85,7 @@ class ThumbnailViews(Protocol):
     """The methods of the thumbnail service that browsing uses."""
 
     def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
-        """Return the existing thumbnails of examples, by example id."""
+        """Return thumbnails by example id; make missing thumbnails if the time suffices."""
 
     def revert(self, dataset_id: int) -> None:
         """Delete the thumbnails of a deleted dataset."""
@@ -112,11 +112,11 @@ class BrowseService:
     def browse(
         self, account: Account, view: DatasetView, wanted: BrowsedList, offset: int, count: int
     ) -> BrowsedPage:
-        """Return examples from position `offset` on, until `count` are found or the time is up.
+        """Return examples from position `offset` on, until `count` are found or time runs out.
 
         Raises:
-            InvalidParameter: the model was trained from another dataset.
-            SuspectsNotKept: the model has no stored report.
+            InvalidParameter: the model was trained from another dataset than `view`.
+            SuspectsNotKept: the model has no stored report of suspects.
             DatasetNotFound: the dataset is being deleted.
             BrowseQuotaExceeded: the account has browsed the maximum number of examples today.
         """
@@ -168,7 +168,7 @@ class BrowseService:
     def _suspects(
         self, view: DatasetView, wanted: BrowsedList, model: Model, offset: int, count: int
     ) -> BrowsedPage:
-        """Return a page of a report's suspects, except suspects corrected since the training."""
+        """Return a page of a model's suspects, without suspects corrected after training."""
         listed = self._listed(view, model)
         if wanted.label is not None:
             listed = [one for one in listed if one.label_id == wanted.label.label_id]
@@ -195,7 +195,7 @@ class BrowseService:
     def _found(
         self, view: DatasetView, suspects: Sequence[SuspectExample], start: int
     ) -> list[BrowsedExample]:
-        """Return those suspects that have not changed since the training, as examples to review."""
+        """Return the suspects that have not changed since the training, as examples to review."""
         found = self._search.find(list(_places(view, suspects)))
         items = []
         # Positions are those of the report, so a corrected suspect leaves a gap and shifts none.
@@ -209,7 +209,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
-    """Yield where to search for each suspect: among the examples of its label, by source."""
+    """Yield searches for each suspect among the uploads and feedback of its label."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)
@@ -235,7 +235,7 @@ def _collected(
     total: int,
     size: int,
 ) -> BrowsedPage:
-    """Search blocks of examples in order, until a page is full or the time is up."""
+    """Collect a page of matching examples from `blocks`; end the page early if the time is up."""
     began, sought = time.monotonic(), folded(wanted.contains)
     items: list[BrowsedExample] = []
     position = offset

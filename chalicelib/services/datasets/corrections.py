@@ -151,9 +151,9 @@ class CorrectionService:
     ) -> CorrectionResult | None:
         """Return the result of an earlier attempt at this call; None if no attempt changed data.
 
-        `wanted` is the digest that identifies the call. The receipt of a correction stores the
-        digest of its call. If `example_id` is given, the result includes the present state of this
-        example.
+        The digest `wanted` identifies the call. The receipt of each correction stores the digest of
+        the call that made the correction. If `example_id` is given, the result includes the present
+        state of this example.
         """
         done = self._stores.correction_receipts.marked(view.dataset, wanted)
         if done is None or example_id is None:
@@ -182,7 +182,7 @@ class CorrectionService:
     def remove_label(
         self, view: DatasetView, label: Label, merge_target: Label | None = None
     ) -> CorrectionResult:
-        """Remove a label with its examples, or merge it into `merge_target` if that is given.
+        """Remove a label with its examples, or merge the label into `merge_target`.
 
         Raises:
             InvalidParameter: a label is merged into itself.
@@ -204,7 +204,7 @@ class CorrectionService:
         return self._stores.corrections.correct(view.dataset, plan)
 
     def correct(self, view: DatasetView, corrections: Sequence[Correction]) -> CorrectionResult:
-        """Move or remove many examples in one commit.
+        """Move many examples to other labels, or remove them, in one commit.
 
         Raises:
             InvalidParameter: an example is listed twice, or its correction is ambiguous.
@@ -231,17 +231,17 @@ class CorrectionService:
     def correct_from_report(
         self, view: DatasetView, model: Model, confidence: float
     ) -> CorrectionResult:
-        """Apply the suggestions of a model's report to its dataset.
+        """Apply the label suggestions of a model's report to the dataset `view`.
 
         Examples that were moved, edited or removed after the training are skipped.
 
         Args:
             view: the dataset that the model was trained from.
             model: the model whose last successful training flagged examples.
-            confidence: minimum confidence of a suggestion that is applied, 0 to 1.
+            confidence: minimum confidence, 0 to 1, of the suggestions to apply.
 
         Raises:
-            InvalidParameter: the model was trained from another dataset.
+            InvalidParameter: the model was trained from another dataset than `view`.
             SuspectsNotKept: the model has no stored report.
         """
         if model.dataset_id != view.dataset.dataset_id:
@@ -260,7 +260,7 @@ class CorrectionService:
         )
 
     def _report_plan(self, dataset: Dataset, suspects: Sequence[SuspectExample]) -> CorrectionPlan:
-        """Return the changes that a report suggests, except for suspects that have changed."""
+        """Plan the suggested changes of `suspects`; skip examples changed after the training."""
         view = self._stores.labels.view(dataset)
         found = self._stores.corrections.find(dataset, [one.example_id for one in suspects])
         changes: dict[int, ExampleChange] = {}
@@ -291,5 +291,5 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return whether a correction can apply a suggestion. It cannot add a missing label."""
+    """Return whether the suggestion is to change or to remove a label, not to add one."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

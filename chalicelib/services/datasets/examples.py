@@ -75,7 +75,7 @@ class ExampleService:
         Raises:
             DatasetNotFound: the dataset is being deleted.
             InvalidParameter: the source is unknown.
-            ExampleQuotaExceeded: the account has made the maximum number of such calls this month.
+            ExampleQuotaExceeded: the monthly limit of calls that return examples is reached.
         """
         _check_readable(view)
         if source not in (*SOURCES, "all"):
@@ -93,7 +93,7 @@ class ExampleService:
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
-            ExampleQuotaExceeded: the account has made the maximum number of such calls this month.
+            ExampleQuotaExceeded: the monthly limit of calls that return examples is reached.
         """
         _check_readable(view)
         runs = label_ranges(view, SOURCES, [label])
@@ -101,7 +101,7 @@ class ExampleService:
             return self._page(view.dataset, runs, offset, count)
 
     def find_label(self, account_id: str, family: str, label_id: int) -> tuple[DatasetView, Label]:
-        """Return a label and its dataset by the label's id, or raise LabelNotFound."""
+        """Find a label by its id; return the dataset and the label, or raise LabelNotFound."""
         # An old route names only the label, so its row also holds the dataset.
         dataset_id = self._labels.dataset_id(owner_key(account_id, family), label_id)
         dataset = dataset_id and self._datasets.find(account_id, family, dataset_id)
@@ -112,7 +112,7 @@ class ExampleService:
         return view, label
 
     def label_of(self, view: DatasetView, number: int) -> Label:
-        """Return a label of a dataset by its id or its position from 0, or raise LabelNotFound."""
+        """Return the label with id `number`, or else at index `number`; raise LabelNotFound."""
         label = view.label(number)
         # A small number that is not an id is a position, as in the old API.
         if label is None and number < len(view.labels):
@@ -180,7 +180,7 @@ class ExampleService:
     def _page(
         self, dataset: Dataset, runs: Sequence[LabelRange], offset: int, count: int
     ) -> ListPage[ExampleView]:
-        """Return a page of a list of examples: all ranges in `runs`, one after the other."""
+        """Join the examples of all label ranges in `runs` into a list, and return one page."""
         parts = list(stretches(runs, offset, count))
         found = zip(parts, self._examples.read_many([part for _, part in parts]), strict=True)
         items = [(example, run.label) for (run, _), examples in found for example in examples]

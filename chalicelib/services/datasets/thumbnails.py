@@ -44,7 +44,7 @@ class ThumbnailService:
         Args:
             dataset_id: id of the dataset.
             digest: digest of the image's file, 32 hex digits.
-            picture: the image. No thumbnail is made if it was decoded at too small a size.
+            picture: the decoded image. If its size is too small, no thumbnail is made.
 
         Returns:
             Size of the image; None if no thumbnail was stored.

@@ -49,7 +49,7 @@ class VersionOneService:
         """Return an example with its label and location; count the call against the monthly limit.
 
         Raises:
-            ExampleQuotaExceeded: the account has made the maximum number of such calls this month.
+            ExampleQuotaExceeded: the monthly limit of calls that return examples is reached.
             DatasetNotFound: the dataset is being deleted.
         """
         with self._allowances.example_call(account):

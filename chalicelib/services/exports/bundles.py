@@ -193,7 +193,7 @@ class BundleService:
         manifest: Mapping[str, Any],
         check: Callable[[], None],
     ) -> None:
-        """Add sample inputs to the archive, with the predictions of this service for them."""
+        """Add sample inputs, and this service's predictions for these inputs, to the archive."""
         served = ServedModel(model.model_id, model.type, model.status, model.version)
         # More labels than any model has, so that each answer contains all labels.
         options, golden = PredictionOptions(count=1_000_000), []

@@ -56,7 +56,7 @@ class ExportService:
         The source is `upload`, `feedback` or `all`.
 
         Raises:
-            InvalidParameter: a dataset of this type cannot be exported in this format.
+            InvalidParameter: a dataset of this type cannot be exported in the format `kind`.
             BadRequest: the dataset has no example to export.
             DatasetBeingDeleted: the dataset is being deleted.
             TooManyOpen: the account has the maximum number of exports.
@@ -145,7 +145,7 @@ class ModelExportService:
 
         Raises:
             ModelNotReady: no training of the model has succeeded.
-            InvalidParameter: the model cannot be exported in this format.
+            InvalidParameter: the model cannot be exported in the format `kind`.
             TooManyOpen: the account has the maximum number of exports of models.
             Conflict: the version was removed during the call.
         """

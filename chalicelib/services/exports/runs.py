@@ -80,7 +80,7 @@ class ExampleWriter:
             The number of examples written.
 
         Raises:
-            BadRequest: the archive would have more files than an upload takes.
+            BadRequest: the archive would have more files than an upload may have.
         """
         labelled = self.labelled(view, sources, check)
         if kind in _TEXT_FORMATS:
@@ -208,7 +208,7 @@ class ExportRunService:
             log.warning("export_lease_lost", export=export.export_id)
 
     def _attempt(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
-        """Write an export file, and store in the row whether that succeeded."""
+        """Write an export file, and store in the export's row whether the attempt succeeded."""
         exports = self._stores.exports
         if export.attempts > self._settings.max_attempts:
             self._give_up(export, export.last_error)
@@ -266,7 +266,7 @@ class ExportRunService:
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
     def _emit_again(self, job: ExportJob, delivery: int) -> None:
-        """Emit the event again on a redelivery, in case the earlier worker did not emit it."""
+        """After a redelivery, emit the event of the export, in case no earlier worker did."""
         if delivery > 1:
             export = self._stores.exports.find(job.account_id, job.export_id)
             if export is not None and export.status == SUCCEEDED:

@@ -1,4 +1,4 @@
-"""Runs deletions: deletes rows, chunks and artifacts. The deletion record itself stays.
+"""Runs deletions of datasets and models: deletes all rows and files. The deletion record stays.
 
 Every step may be repeated. So the job may be delivered twice, or another worker may resume it.
 """
@@ -95,7 +95,7 @@ class DeletionRunService:
         self._stores.events.emit(deletion.account_id, "deletion.done", **data)
 
     def _is_known(self, deletion: Deletion) -> bool:
-        """Return whether the account could see the deleted object. Otherwise it gets no event."""
+        """Return whether the account could see the deleted object. If not, no event is sent."""
         account_id, object_id = deletion.account_id, deletion.object_id
         if deletion.kind == MODEL:
             return not self._stores.models.is_unfinished(account_id, object_id)
@@ -166,7 +166,7 @@ class DeletionRunService:
         return replace(deletion, urls_until=urls_until)
 
     def _redact_cards(self, dataset: Dataset) -> bool:
-        """Remove examples from models' documents; return False if a document is being copied."""
+        """Remove a dataset's examples from cards; return False if a card is being copied."""
         stores = self._stores
         known = stores.labels.all_names(dataset.counts).values()
         names = frozenset(name for one in known for name in (one.name, *one.former))

@@ -86,7 +86,7 @@ class HealthService:
         return EnginePart(name, OFFERED if self._source.offers(name) else MISSING)
 
     def _facts(self, path: str, changed: int) -> Facts:
-        """Return title and digest in a description file; read the file only if it has changed."""
+        """Return a part's title and digest; read the description file only if it has changed."""
         known = self._known.get(path)
         if known is None or known[0] != changed:
             known = changed, _read(path)

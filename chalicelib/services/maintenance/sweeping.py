@@ -161,7 +161,7 @@ class SweepService:
         return not datasets and not self._stores.models.of_account(account_id)
 
     def _start_deletions(self, account_id: str) -> int:
-        """Start the deletion of all datasets and models that no running training uses."""
+        """Start to delete datasets and models that no training uses; return their number."""
         started = 0
         for family in FAMILY_TYPES:
             for dataset in self._stores.datasets.of_account(account_id, family):

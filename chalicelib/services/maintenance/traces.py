@@ -83,13 +83,13 @@ class TraceService:
         return WAIT_SECONDS if open_rows or len(ready) < len(chain) else 0
 
     def is_overdue(self, dataset: Dataset) -> bool:
-        """Return whether data replaced by a correction should have been deleted long ago."""
+        """Return whether replaced data should have been deleted more than OVERDUE_SECONDS ago."""
         chain = committed(self._stores.traces.all(dataset.dataset_id), dataset.last_correction)
         long_ago = to_milliseconds(self._clock()) - OVERDUE_SECONDS * 1000
         return any(one.at < long_ago for one in self._ready(dataset, chain))
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the first corrections, up to one whose replaced data is still needed."""
+        """Return the corrections at the start of `chain` with replaced data that nothing needs."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -119,7 +119,7 @@ class TraceService:
         return waiting
 
     def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
-        """Delete data that `ready` corrections replaced; return False if the dataset is in use."""
+        """Delete what the corrections `ready` replaced; return False if the dataset is in use."""
         stores, number = self._stores, dataset.dataset_id
         gone = {i for one in ready for i in one.traces.gone}
         changed = gone | {i for one in ready for i in one.traces.replaced}
@@ -143,7 +143,7 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Delete replaced images, or text vectors; return False if the dataset is in use."""
+        """Delete images or vectors of the examples `old`; return False if the dataset is in use."""
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)
@@ -158,7 +158,7 @@ class TraceService:
         return True
 
     def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
-        """Remove stored vectors. A vector that another example needs is computed again."""
+        """Remove stored vectors by text digest. If one is still needed, it is recomputed."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         artifacts = self._stores.artifacts
