@@ -101,7 +101,7 @@ class OcrService:
         bound_memory()
 
     def warm(self) -> None:
-        """Load the networks for the first call; raise OcrNotInstalled if an engine is damaged."""
+        """Load all networks before the first call; raise OcrNotInstalled if one is damaged."""
         import_module("chalicelib.formats.documents")
         import_module("chalicelib.engines.ocr.tasks")
         self._engines.warm()
@@ -117,8 +117,8 @@ class OcrService:
         """Return the form template of a request, or the built-in template of a standard form.
 
         Raises:
-            MissingParameter: both are None.
-            BadRequest: both are given.
+            MissingParameter: neither `source` nor `form_type` is given.
+            BadRequest: both `source` and `form_type` are given.
             InvalidParameter: the template is not valid, or the form type is unknown.
         """
         if source is not None and form_type is not None:
@@ -154,12 +154,12 @@ class OcrService:
         `seconds_left` returns the remaining time of the call.
 
         Raises:
-            InvalidParameter: the model is of another type.
+            InvalidParameter: the model is not of type OCR.
             BadRequest: the document is damaged, encrypted, empty, or over a limit of pixels, pages
                 or words; or the URL cannot be read.
             TooLarge: the file has more bytes than the limit.
             UnsupportedType: the file is not PNG, JPEG or PDF.
-            TimedOut: the time is up; the text says which page was reached.
+            TimedOut: the time is up; the message names the page that was reached.
             PrebuiltNotInstalled: the files of the engine are missing.
             RateExceeded: the account has the maximum number of running calls.
         """
@@ -254,7 +254,6 @@ class OcrService:
                 threads.shutdown(wait=False, cancel_futures=True)
 
     def _load(self, model: ServedModel, alphabet: str) -> Tools:
-        """Return the networks that read documents; load them if necessary."""
         from chalicelib.engines.ocr.tasks import Tools
 
         try:
@@ -368,7 +367,7 @@ def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindi
 
 
 def _widgets(pages: Sequence[PageFindings]) -> tuple[PlacedWidget, ...]:
-    """Return the form fields that the PDF itself defines; raise BadRequest for too many."""
+    """Return the form fields that the PDF itself defines; raise BadRequest if too many."""
     found = tuple(placed_widgets([page.view.page for page in pages]))
     if len(found) > MAX_FORM_WIDGETS:
         raise BadRequest(

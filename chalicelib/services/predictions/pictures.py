@@ -71,7 +71,7 @@ class PicturePredictionService:
         Args:
             model: any model that the account may use.
             samples: images, or their locations.
-            types: types of dataset that the model may have been trained from.
+            types: allowed types of the dataset that the model was trained from.
             options: number of labels to return, and whether to explain them. The default is 5
                 labels for image models; multi-label models always return all labels.
             account: the account for which each successful prediction is counted; None if the caller
@@ -81,7 +81,7 @@ class PicturePredictionService:
             One prediction per image, with labels or detected objects, most probable first.
 
         Raises:
-            BadRequest: the model is of another type, the URL cannot be read, or the image is
+            BadRequest: the model's type is not in `types`, the URL cannot be read, or the image is
                 damaged or over a limit of pixels.
             TooLarge: the image has more bytes than the limit.
             UnsupportedType: the image is not PNG or JPEG.
@@ -93,7 +93,7 @@ class PicturePredictionService:
         return [self._predict_one(account, model, each, types, options) for each in samples]
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Raise the error that `predict` would raise for this model. Nothing is counted."""
+        """Raise the error that `predict` would raise for this model. No prediction is counted."""
         self._checked(model, types)
 
     def _predict_one(

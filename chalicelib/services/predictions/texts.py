@@ -78,7 +78,7 @@ class PredictionService:
             One prediction per text; without labels if the model rejects the text as out of scope.
 
         Raises:
-            InvalidParameter: the model has another type.
+            InvalidParameter: the model was trained from a dataset of another type.
             ModelNotReady: no training of the model has succeeded yet.
             EncoderMissing: the model needs an encoder that is not installed.
             EncoderUnreadable: the model needs an encoder whose files are damaged.
@@ -91,7 +91,7 @@ class PredictionService:
         return [self._counted(account, model, trained, text, options) for text in texts]
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
-        """Raise the error that `predict` would raise for this model. Nothing is counted."""
+        """Raise the error that `predict` would raise for this model. No prediction is counted."""
         self._checked(model, dataset_type)
 
     def _counted(

@@ -104,7 +104,7 @@ class PageReader(Protocol):
 
 
 class TemplateService:
-    """Learns templates from an archive: documents, and the values that each document contains."""
+    """Learns form templates from archives of documents, with the values in each document."""
 
     def __init__(
         self, stores: TemplateServiceStores, ocr: PageReader, clock: Clock, settings: Settings
@@ -148,7 +148,7 @@ class TemplateService:
         return learning
 
     def _revert(self, learning: TemplateLearning, uploaded: UploadedFile | None) -> None:
-        """Delete all that a failed request stored, unless another attempt created the job."""
+        """Delete what a failed request stored, unless another attempt created the job."""
         with suppress(StorageUnavailable):
             found = self._learnings.find(learning.account_id, learning.learning_id)
             if found and date_text(found.created_at) != date_text(learning.created_at):
@@ -182,7 +182,7 @@ class TemplateService:
             log.warning("learning_lease_lost", template=learning.learning_id)
 
     def _attempt(self, learning: TemplateLearning, remaining_seconds: Callable[[], float]) -> None:
-        """Learn the template, and store in the row whether that succeeded."""
+        """Learn the template, and store in the job's row whether this attempt succeeded."""
         if learning.attempts > self._settings.max_attempts:
             self._give_up(learning, learning.last_error)
             return
@@ -303,7 +303,7 @@ class TemplateService:
             )
 
     def _delete_upload(self, learning: TemplateLearning) -> None:
-        """Delete a file sent with a presigned form; on failure, a rule of the bucket deletes it."""
+        """Delete a file sent with a presigned form. If this fails, a bucket rule deletes it."""
         uploaded = claimed_file(learning.account_id, learning.source)
         if uploaded is not None:
             with suppress(StorageUnavailable):
@@ -324,7 +324,7 @@ def _learned(examples: list[LearningExample], check: Callable[[], None]) -> Lear
 
 
 def _result(found: LearnedTemplate) -> dict[str, Any]:
-    """Return a result as it is stored: an object with the same members as the API's answer."""
+    """Convert a result to the object that is stored, which has the members of the API's answer."""
     fields = [{"entity": each.entity, "right": each.right, "of": each.of} for each in found.scores]
     return {
         "template": as_sent(found.template),
@@ -335,7 +335,6 @@ def _result(found: LearnedTemplate) -> dict[str, Any]:
 
 
 def _named(document: LearningDocument, refusal: ServiceError) -> InvalidUpload:
-    """Return an error whose message names the document of the archive."""
     return InvalidUpload(f"{document.name[:100]}: {refusal}")
 
 

@@ -1,7 +1,7 @@
 """Adjusts a text model to texts of users, without training it again. See beyond.md, section 15.
 
-An adjustment is queued and run like a training. It reads the served version, and changes the
-version's temperature, label frequencies and rejection threshold.
+An adjustment is queued and run like a training. It copies the served version, with new values of
+the temperature, the label frequencies and the rejection threshold.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class AdjustmentService:
         `seconds` is the time limit for reading the texts.
 
         Raises:
-            BadRequest: the model has another type, or cannot be adjusted to these texts.
+            BadRequest: the model is not an intent model, or cannot be adjusted to these texts.
             Conflict: the model is busy or was never trained.
             TooManyOpen: the account has too many open trainings.
         """
@@ -163,7 +163,7 @@ class AdjustmentService:
         )
 
     def _located(self, account: Account, wanted: AdjustmentRequest) -> AdjustmentRequest:
-        """Return the request, completed with the uploaded file if its `path` names one."""
+        """Add the uploaded file to a request if the request's `path` names an uploaded file."""
         source = wanted.source
         if isinstance(source, DatasetView) or not is_upload_path(source.path or ""):
             return wanted
@@ -173,7 +173,8 @@ class AdjustmentService:
     def _check_dataset(self, model: Model) -> None:
         """Raise Conflict while the model's dataset, or data removed from it, waits to be deleted.
 
-        A deletion waits for a running adjustment. So repeated adjustments could delay it forever.
+        A deletion waits for a running adjustment. So repeated adjustments could delay the deletion
+        forever.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
@@ -198,7 +199,7 @@ class AdjustmentService:
         wanted: AdjustmentRequest,
         seconds: float,
     ) -> tuple[UserTexts, int]:
-        """Return the checked texts of a request, and how many of the last texts are feedback."""
+        """Return a request's checked texts, and the number of feedback texts, which are last."""
         trained = self._load(model)
         rows = self._read(account, wanted.source, trained.labels, seconds)
         feedback = self._feedback(model, trained.labels, rows) if wanted.with_feedback else []
@@ -283,7 +284,6 @@ class AdjustmentService:
         )
 
     def _documents(self, model: Model) -> tuple[dict[str, Any], dict[str, Any], Evaluation | None]:
-        """Return the metrics, card and evaluation of the served version."""
         files = self._stores.model_files
         metrics = files.document(model.model_id, model.version, METRICS) or {}
         card = files.document(model.model_id, model.version, CARD) or {}
@@ -291,7 +291,7 @@ class AdjustmentService:
         return metrics, card, files.evaluation(model) if has_evaluation else None
 
     def _vectors(self, trained: TrainedText, texts: Sequence[str], control: RunControl) -> Blocks:
-        """Return the vectors of texts for each encoder, float32, shape (texts, dims)."""
+        """Return the vectors (float32, shape (texts, dims)) of texts, by name of the encoder."""
         import numpy as np
 
         names = [use.name for use in trained.encoders]
@@ -331,7 +331,7 @@ class AdjustmentService:
     def _feedback(
         self, model: Model, labels: Collection[str], rows: Sequence[tuple[str, str]]
     ) -> list[tuple[str, str]]:
-        """Return text and label of the model's feedback, except texts that `rows` already has."""
+        """Return (text, label) of the model's feedback, without texts that are in `rows`."""
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise InvalidParameter(
@@ -437,7 +437,7 @@ def _card_members(
 
 
 def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list[dict[str, Any]]:
-    """Return the advice of a card, with advice on user texts that differ from the training data."""
+    """Return a card's advice, plus advice on user texts that differ from the training data."""
     from chalicelib.engines.advice import with_shift
 
     advice: list[dict[str, Any]] = card.get("advice", [])

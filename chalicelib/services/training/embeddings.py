@@ -98,7 +98,7 @@ class EmbeddingService:
         """Return the vectors of texts or windows (parts of long texts); compute missing vectors.
 
         Args:
-            owner: dataset whose embeddings are read and extended, or a key prefix in the bucket.
+            owner: id of the dataset, or key prefix in the bucket, under which vectors are stored.
             encoder: name of the encoder.
             texts: texts or windows in any order. Equal texts are embedded once.
             check: called between parts with the numbers of embedded texts and of all texts; may
@@ -127,7 +127,7 @@ class EmbeddingService:
             wanted.fill(*content)
 
     def embed(self, encoder: str, texts: Sequence[str]) -> Singles:
-        """Return vectors of texts without storing them, float32, shape (texts, dims).
+        """Return vectors (float32, shape (texts, dims)) of texts, without storing the vectors.
 
         Raises:
             EncoderNotInstalled: the encoder's files are missing.
@@ -137,7 +137,7 @@ class EmbeddingService:
     def _load_new(
         self, owner: int | str, encoder: str, wanted: VectorTable, known: set[str]
     ) -> None:
-        """Load stored objects whose keys are not in `known`, and add their vectors to a table."""
+        """Load stored objects whose keys are not in `known`; add their vectors to `wanted`."""
         from chalicelib.engines.text.encoding.embedding_shards import load_shard
 
         for key in self._artifacts.keys(self._prefix(owner, encoder)):

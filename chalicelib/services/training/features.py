@@ -242,7 +242,7 @@ class _Maker:
             key: key of the object.
 
         Returns:
-            The object and its index; None if no image can be read.
+            The bytes of the object, and its index; None if no image can be read.
         """
         from chalicelib.engines.vision.features.shards import ShardEntry, dump_shard, read_head
 
@@ -316,7 +316,7 @@ class _FeatureCollection:
         copies: int,
         is_default: bool,
     ) -> StoredFeatures:
-        """Collect features of each image, then of augmented copies as far as memory allows."""
+        """Collect features of each image, then of augmented copies up to `most_bytes`."""
         from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
 
         keys = [(picture.dataset_id, picture.digest) for picture in pictures]
@@ -382,7 +382,7 @@ class _FeatureCollection:
     def _delegate_missing(
         self, waiting: Sequence[tuple[int, int]], first_view: int, expected: int
     ) -> None:
-        """If many rows are still missing, delegate them to other workers."""
+        """If many feature rows are still missing, delegate these rows to other workers."""
         by_dataset: dict[int, list[str]] = {}
         for number, view in waiting:
             if row_key(number, view) not in self._rows and number not in self._broken:
@@ -427,7 +427,7 @@ class _FeatureCollection:
         self._broken |= {n for n, view in group if row_key(n, view) not in self._rows}
 
     def _load_new(self, first_view: int, expected: int) -> None:
-        """Load feature rows from those objects in the bucket that are not loaded yet."""
+        """Load feature rows from all objects in the bucket that were not loaded before."""
         self._unseen = 0
         for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
             folder = self._maker.folder(dataset_id)

@@ -134,9 +134,10 @@ class ImportService:
         ).model
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Read a model from an import's archive, and check that it predicts what the archive says.
+        """Read a model from an archive, and compare its predictions with the archive's.
 
-        The archive has sample inputs, with the answers that the exporting installation gave.
+        The archive has sample inputs with the predictions of the installation that exported the
+        model.
 
         Raises:
             TrainingFailed: the archive cannot be imported; the message says why.
@@ -175,7 +176,7 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Predict an archive's sample inputs; return the largest difference from the given answers.
+        """Predict an archive's sample inputs; return the largest difference from its answers.
 
         A difference above a small tolerance raises an error.
         """

@@ -190,7 +190,7 @@ class TrainingService:
     def queue_adjustment(
         self, account: Account, model: Model, request: TrainRequest, store: StoreFiles | None
     ) -> ModelView:
-        """Queue an adjustment, which reads no dataset. Raises the same errors as `retrain`."""
+        """Queue an adjustment, which reads no dataset. The errors are those of `retrain`."""
         return self._queue_again(account, model, request, None, store)
 
     def _queue_again(
@@ -201,7 +201,7 @@ class TrainingService:
         dataset: Dataset | None,
         store: StoreFiles | None,
     ) -> ModelView:
-        """Queue the next run of a model, and protect the dataset that it reads from deletion."""
+        """Queue the next run of a model, and protect the run's dataset against deletion."""
         self._stores.capacity.check_version(model.account_id, model.versions.newest_bytes)
         waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
         position = self.view(waiting).queue_position
@@ -221,7 +221,7 @@ class TrainingService:
     def _store_run(
         self, store: StoreFiles, account: Account, dataset: Dataset | None, entry: str
     ) -> None:
-        """Write the texts of a run; if that fails, remove the guard entry of the run."""
+        """Write the texts of a run. If this fails, remove the run's guard entry `entry`."""
         try:
             store()
         except StorageUnavailable:
@@ -237,7 +237,7 @@ class TrainingService:
     def _checked(
         self, view: DatasetView, request: TrainRequest, previous_algorithm: str | None = None
     ) -> TrainRequest:
-        """Check the options of a request, then the examples of the dataset; return the options."""
+        """Check the options of a request and the dataset's examples; return the checked request."""
         dataset = view.dataset
         algorithm = checked_algorithm(dataset.type, request.algorithm, previous_algorithm)
         _check_text_params(dataset, request)
@@ -325,7 +325,7 @@ class TrainingService:
         return entry
 
     def _revert(self, model: Model, dataset: Dataset | None, entry: str) -> None:
-        """Delete all that a failed request stored, unless another attempt stored the model."""
+        """Delete what a failed request stored, unless another attempt stored the model."""
         try:
             if self._stores.models.cancel(model):
                 self._stores.guards.remove(model.account_id, dataset, [entry])
@@ -333,7 +333,7 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove a guard entry. If that fails, the entry ceases to count after a minute."""
+        """Remove a guard entry. If this fails, the entry is ignored after a minute."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:

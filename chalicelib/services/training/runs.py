@@ -1,8 +1,8 @@
 """Runs trainings: acquires the lease, calls the learner, publishes the version, ends the run.
 
 The learners in text_learner.py and vision_learner.py train the models. A write is refused if
-another worker has taken the run. The model's row points to a version only after its files are
-complete.
+another worker has taken over the run. The model's row points to a version only after the version's
+files are complete.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class TrainingRunService:
             self._queue.announce_again(job)
 
     def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> bool:
-        """Train a model and store the result; return False if another invocation continues it."""
+        """Train a model and store the result; return False if the training continues elsewhere."""
         started, ended = time.monotonic(), False
         try:
             self._train(model, remaining_seconds)
@@ -210,8 +210,8 @@ class TrainingRunService:
         """Decide whether to serve a new version, if the request has the option `if-better`.
 
         Returns:
-            A dict with `not_served_because` if the new version is worse, or with `served_because`
-            if the versions could not be compared; otherwise empty.
+            A dict with `not_served_because` if the new version is worse than the served version, or
+            with `served_because` if the versions could not be compared; otherwise an empty dict.
         """
         current = self._stores.models.find(model.account_id, model.model_id)
         if not model.request.serves_if_better or current is None or not current.version:
@@ -233,7 +233,7 @@ class TrainingRunService:
         return {"not_served_because": reason}
 
     def _unused(self, model: Model, removed: list[ModelVersion]) -> list[ModelVersion]:
-        """Restore removed versions that batches or exports use; return the unused versions.
+        """Restore versions in `removed` that batches or exports use; return the unused versions.
 
         If the storage does not answer, the result is empty, so that no files are deleted.
         """
@@ -256,7 +256,7 @@ class TrainingRunService:
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
     def _emit_again(self, job: TrainJob, delivery: int) -> None:
-        """Emit the event again on a redelivery, in case the earlier worker did not emit it."""
+        """After a redelivery, emit the event of the run, in case no earlier worker did."""
         if delivery == 1:
             return
         model = self._stores.models.find(job.account_id, job.model_id)
@@ -326,7 +326,7 @@ class TrainingRunService:
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Delete what this worker may have written for a run that another worker owns now."""
+        """Uncount an attempt that lost its lease; delete files of a deleted model or ended run."""
         try:
             self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)

@@ -148,7 +148,7 @@ class TextLearner:
         )
 
     def discard(self, model: Model) -> None:
-        """Delete checkpoint and sent texts of an ended run. Vectors stay with the dataset."""
+        """Delete the checkpoint and the uploaded unlabelled texts of an ended run."""
         self._checkpoints.delete(model)
         if model.request.unlabelled_upload:
             self._user_texts.delete_until(model)
@@ -270,7 +270,7 @@ class TextLearner:
     def _profile(
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
-        """Return the profile that the request or the installation names, or choose a profile."""
+        """Return the requested or configured profile (set of encoders), or choose a profile."""
         wish, default = model.request.param("profile"), self._embedder.default_profile
         asked = default if wish is None and default != ACCURATE else wish
         wanted = ProfileRequest(
@@ -358,7 +358,7 @@ class TextLearner:
         names: Sequence[str],
         progress: _Progress,
     ) -> JoinedTables:
-        """Collect vectors of one encoder; raise PartsSent if other workers compute many of them."""
+        """Collect vectors of the encoder `name`; raise PartsSent if other workers compute many."""
         place = names.index(name)
 
         def check(done: int, total: int) -> None:
@@ -380,7 +380,7 @@ class TextLearner:
         check: Check,
         delegate: Callable[[int, Sequence[str]], None] = lambda dataset_id, missing: None,
     ) -> JoinedTables:
-        """Return vectors of text windows from one or two datasets, in the order of `read`."""
+        """Return the vectors of all windows in `read`, a list of (dataset id, windows of texts)."""
         from chalicelib.engines.text.encoding.vector_table import JoinedTables
 
         return JoinedTables(

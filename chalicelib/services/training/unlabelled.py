@@ -77,7 +77,7 @@ class UnlabelledTextService:
             raise InvalidParameter(_PARAMETER, refused.reason) from refused
 
     def _read(self, uploaded: UploadedFile, seconds: float) -> list[str]:
-        """Return the distinct texts of a file in their order."""
+        """Return the distinct texts of a file, in the order of the file."""
         limit = min(seconds, _SECONDS) if seconds else _SECONDS
         cancellation = Cancellation(lambda: None, self._clock, limit)
         with tempfile.TemporaryFile() as file:

@@ -109,7 +109,7 @@ class VersionService:
         return found if first < second else found.swapped()
 
     def at(self, model: Model, number: int | None) -> Model:
-        """Return a copy of a model that serves version `number`; if it is None, return the model.
+        """Return the model with version `number` as its served version; None changes nothing.
 
         Raises:
             NotFound: the version is not stored.

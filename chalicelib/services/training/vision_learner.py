@@ -258,7 +258,7 @@ class VisionLearner:
     def _restored(
         self, model: Model, data: VisionData, options: VisionOptions, saved: Checkpoint
     ) -> VisionTraining | None:
-        """Resume a training from a checkpoint; None if the engine cannot use it."""
+        """Resume a training from a checkpoint; return None if the checkpoint is unusable."""
         try:
             training = registry.open_training(
                 model.type, data, options, self._backbones, saved.state
@@ -300,7 +300,7 @@ class VisionLearner:
         """Return a function that decodes the image at an index of `pictures`."""
 
         def open_picture(place: int, least_side: int) -> Picture:
-            """Decode an image so that its shorter side has at least `least_side` pixels."""
+            """Decode image number `place`; its shorter side gets at least `least_side` pixels."""
             picture = pictures[place]
             content = self._stores.pictures.get(picture.dataset_id, picture.digest.hex())
             if content is None:

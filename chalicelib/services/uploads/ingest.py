@@ -1,4 +1,4 @@
-"""Reads an uploaded file into a dataset: plans, reserves ids, writes chunks, commits.
+"""Reads an uploaded file into a dataset: plans examples, reserves ids, writes rows, commits.
 
 Queue jobs and synchronous uploads use this service. The reader of the family checks the whole file
 before a row is written. Ids are reserved once and stored, so that a repeated attempt writes
@@ -150,7 +150,7 @@ class IngestService:
             self._emit_again(job, delivery)
 
     def run_now(self, job: IngestJob, remaining_seconds: float) -> None:
-        """Read an upload within a call. If a worker already reads it, wait for that worker.
+        """Read an upload within a call. If a worker already reads the upload, wait for the worker.
 
         After `remaining_seconds` the call stops, and a worker of the queue continues.
         """
@@ -162,7 +162,7 @@ class IngestService:
             time.sleep(min(_PAUSE_SECONDS, left))
 
     def _attempt(self, owned: OwnedDataset, remaining_seconds: float = 0.0) -> bool:
-        """Read an upload and store the result; return False if another worker has taken it."""
+        """Read an upload and store the result; return False if another worker took the upload."""
         if owned.lease.attempts > self._settings.max_attempts:
             self._give_up(owned, owned.lease.last_error)
             return True
@@ -263,7 +263,7 @@ class IngestService:
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
     def _emit_again(self, job: IngestJob, delivery: int) -> None:
-        """Emit the event again on a redelivery, in case the earlier worker did not emit it."""
+        """After a redelivery, emit the event of the upload, in case no earlier worker did."""
         if delivery == 1:
             return
         dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)
@@ -337,7 +337,7 @@ class _Attempt:
             self._delete_copied(uploaded)
 
     def decide(self, file: BinaryIO, begin: Callable[[UploadScan], object]) -> IngestPlan:
-        """Check the file and plan its examples. Count their size against the account's limit."""
+        """Check the file, plan its examples, and count their size against the account's limit."""
         owned, check = self._owned, self._cancellation.check
         reading = self._reader.read(owned, file, check, begin)
         check()
@@ -367,7 +367,7 @@ class _Attempt:
         )
 
     def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
-        """Write the examples in chunks; also write parts, which list the texts or images to embed.
+        """Write the examples; also write parts, which are lists of texts or images to embed.
 
         Returns:
             The counts of all labels, to be committed.
@@ -416,7 +416,7 @@ class _Attempt:
         self._stores.dataset_leases.commit_upload(dataset, lease, addition)
 
     def index(self) -> None:
-        """Add the committed examples to the digest indexes of large labels."""
+        """Index the committed examples by digest, for labels that got many examples."""
         dataset, source = self._owned.dataset, self._owned.upload.source
         before = {c.label_id: c for c in dataset.counts}
         try:
@@ -459,7 +459,7 @@ class _Attempt:
         return fetched.size_bytes
 
     def _delete_copied(self, uploaded: UploadedFile) -> None:
-        """Delete the original of a copied file; if this fails, a rule of the bucket deletes it."""
+        """Delete the original of a copied file. If this fails, a bucket rule deletes it later."""
         try:
             self._stores.uploaded_files.delete(uploaded)
         except StorageUnavailable:

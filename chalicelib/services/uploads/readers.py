@@ -101,7 +101,7 @@ class TextReader:
 def _accepted_texts(
     file: BinaryIO, rules: ScanRules, decision: TextScan
 ) -> Iterator[ParsedExample]:
-    """Read the file again, and yield the accepted rows."""
+    """Read the file again, and yield the rows that the scan `decision` accepted."""
     # A second pass, so that a large file is never in memory as a whole.
     for row in kept_rows(file, rules, decision):
         yield ParsedExample(row.label, row.text, waiting=row.text)
@@ -212,7 +212,6 @@ class PictureReader:
 
 
 def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureFacts], None]:
-    """Return a function that stores the accepted images of a scan."""
 
     def keep(digest: bytes, content: bytes, facts: PictureFacts) -> None:
         writer.put(digest.hex(), content, _CONTENT_TYPES[facts.kind])
@@ -221,7 +220,7 @@ def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureF
 
 
 def _accepted_pictures(decision: ImageScan) -> Iterator[ParsedExample]:
-    """Yield the accepted examples.
+    """Yield the examples that the scan `decision` accepted.
 
     Only the first example of an image sets `waiting`, which requests features of the image.
     """
@@ -244,7 +243,7 @@ def _invalid_zip(dataset: Dataset, problem: InvalidZip) -> InvalidUpload:
 def _known_examples(
     labels: LabelStore, examples: ExampleStore, dataset: Dataset, source: str
 ) -> tuple[dict[str, frozenset[bytes]], Mapping[str, str]]:
-    """Return the digests of a dataset's examples by label, and the labels' former names."""
+    """Return example digests by label name, and the present name of each former label name."""
     names = labels.all_names(dataset.counts)
     counts = {c.label_id: c for c in dataset.counts}
     former = former_names(names)

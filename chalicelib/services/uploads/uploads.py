@@ -231,7 +231,7 @@ class UploadService:
         """Accept an archive whose boxes become feedback for a detection model's dataset.
 
         Raises:
-            InvalidParameter: the model has another type.
+            InvalidParameter: the model does not detect objects.
             DatasetNotYetAvailable: an upload is in progress.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was deleted.
@@ -345,10 +345,10 @@ class UploadService:
 
     @contextmanager
     def _reserved(self, dataset: Dataset, upload: Upload, source: UploadSource) -> Iterator[None]:
-        """Reserve storage for an upload and claim its file for the block; undo both if it fails.
+        """Reserve storage for an upload and claim its file; undo both if the block fails.
 
-        Only files sent with a presigned form are claimed. If the block fails, but the upload has
-        started, for example in another attempt at the call, nothing is undone, and the error is
+        Only files sent with a presigned form are claimed. If the block fails after the upload has
+        started, for example in another attempt at the call, nothing is undone and the error is
         ignored.
         """
         if source.uploaded is not None:

@@ -97,7 +97,7 @@ class DeliveryService:
             self._attempt(hook, delivery)
 
     def announce_due(self) -> int:
-        """Send the jobs of all deliveries that are due; return how many."""
+        """Send the jobs of all deliveries that are due; return their number."""
         due = self._deliveries.claim_due()
         for delivery in due:
             self._events.announce(delivery)

@@ -63,7 +63,7 @@ class WebhookService:
         self._clock = clock
 
     def of_account(self, account: Account) -> tuple[Webhook, ...]:
-        """Return the webhooks in the order of creation."""
+        """Return the webhooks of an account in the order of creation."""
         return tuple(self._hooks.of_account(account.account_id))
 
     def get(self, account: Account, hook_id: str) -> Webhook:
@@ -99,7 +99,7 @@ class WebhookService:
         )
 
     def change(self, hook: Webhook, fields: HookFields) -> Webhook:
-        """Change a webhook. If it is enabled or gets a new URL, a pause after failures ends.
+        """Change a webhook. Enabling the webhook or changing its URL ends a pause after failures.
 
         Raises:
             InvalidParameter: the URL is not allowed, or an event is unknown.
@@ -139,7 +139,7 @@ class WebhookService:
         return rotated
 
     def test(self, hook: Webhook) -> Delivery:
-        """Send a webhook an event of type `webhook.test`. A paused webhook gets it after the pause.
+        """Send an event of type `webhook.test` to a webhook, after the pause if it is paused.
 
         Raises:
             InvalidParameter: the webhook is disabled.
@@ -153,7 +153,7 @@ class WebhookService:
         return self._events.send(hook, event, f"msg_{new_string_id()}")
 
     def deliveries(self, hook: Webhook) -> tuple[Delivery, ...]:
-        """Return the last deliveries, newest first."""
+        """Return the last deliveries to a webhook, newest first."""
         return tuple(self._deliveries.newest(hook))
 
     def delete(self, hook: Webhook) -> None:
