@@ -85,11 +85,11 @@ class ApiKey:
     last_used_at: datetime | None = None
 
     def is_valid(self, now: datetime) -> bool:
-        """Return whether the key has not expired yet."""
+        """Return whether the key has not expired at the time `now`."""
         return self.expires_at is None or now < self.expires_at
 
     def is_use_due(self, now: datetime) -> bool:
-        """Return whether the stored time of use is at least NOTED_EVERY old and must be updated."""
+        """Return whether the stored time of the key's last use is at least NOTED_EVERY old."""
         return self.last_used_at is None or now - self.last_used_at >= NOTED_EVERY
 
 
@@ -109,7 +109,7 @@ def new_api_secret(random: bytes) -> str:
 
 
 def digest_of(secret: str) -> str:
-    """Return the digest under which a secret is stored."""
+    """Return the digest of a secret. The service stores the digest, and not the secret."""
     # A plain hash is enough: 2^256 secrets cannot be tried.
     return hashlib.sha256(secret.encode("ascii")).hexdigest()
 

@@ -1,7 +1,7 @@
-"""Reserves the predictions of a batch when it begins and releases the unused ones at its end.
+"""Reserves predictions at the start of a batch, and releases unused predictions at its end.
 
-Both steps write one log line each. A repeated step logs the same token, so
-`python -m infra.accounts audit` counts each batch once.
+Each of these steps writes one log line with the batch id. So `python -m infra.accounts audit`
+counts a batch once, even if a step was repeated.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class BatchCounters(Protocol):
         """
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Count `kept` reserved predictions of a batch permanently, and release the others.
+        """Release the predictions reserved for a batch, except for a number `kept` of them.
 
         Returns:
             The number of predictions that were reserved; 0 if the batch was settled before.
@@ -91,9 +91,9 @@ class BatchAllowances:
         return covered
 
     def settle(self, batch: Batch, kept: int) -> None:
-        """Count the answered lines permanently and release all other predictions of a batch.
+        """Release the predictions reserved for a batch, except for a number `kept` of them.
 
-        A repeated call changes nothing.
+        The `kept` predictions stay counted. A repeated call changes nothing.
         """
         if not batch.month:
             return

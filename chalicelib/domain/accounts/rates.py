@@ -1,9 +1,9 @@
 """Limits how many calls an account may make in a short time, by plan and by cost of the call.
 
 Each account and cost class has a token bucket in one row, shared by all processes. A token permits
-one call. Each process takes the tokens of a whole second from the bucket and counts them in memory,
-so that few calls read or write the row. With up to 50 processes, the effective limit is at most
-twice, and at least half, the intended limit.
+one call. A process takes as many tokens at once as the bucket gains in a second, and uses them up
+in memory, so that few calls read or write the row. With up to 50 processes, the effective limit is
+at most twice, and at least half, the intended limit.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Rate:
 
     @property
     def interval(self) -> timedelta:
-        """Return the time after which the bucket gains one token."""
+        """Return the time in which the bucket gains one token."""
         return timedelta(seconds=1 / self.per_second)
 
     @property
@@ -97,7 +97,7 @@ class SharedBuckets(Protocol):
     """The stored buckets from which all processes take tokens. Each token permits one call."""
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take up to `wanted` tokens from a bucket; return how many were taken."""
+        """Take tokens from a bucket, at most the number `wanted`; return how many were taken."""
 
 
 @dataclass
@@ -114,8 +114,8 @@ class _Drawn:
     def is_due(self, now: float) -> bool:
         """Return whether this process must take tokens from the shared bucket again.
 
-        The result is True once all tokens are used, and at the latest BURST_SECONDS after they were
-        taken. If the bucket was nearly empty, the process waits for SCARCE_SECONDS instead.
+        The result is True once the process has used its tokens, and always BURST_SECONDS after it
+        took them. If the bucket was nearly empty, the result is True after SCARCE_SECONDS.
         """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:

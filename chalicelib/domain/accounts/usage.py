@@ -82,7 +82,7 @@ def percents_passed(limit: int, before: int, after: int) -> list[int]:
 
 
 def new_token() -> str:
-    """Return a unique id for a counted call. It begins with the time."""
+    """Return a unique id for a counted call. The id begins with the current time."""
     return f"{int(time.time()):x}-{secrets.token_hex(6)}"
 
 
@@ -122,15 +122,15 @@ class Counters(Protocol):
         """Make the count of one call permanent, so that it cannot be released."""
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract the call that a settlement job identifies, if it was counted."""
+        """Subtract the call that `job` names from its counter, if the call was counted."""
 
     def used(self, account_id: str, kind: str, month: str) -> int:
-        """Return the number of counted calls."""
+        """Return how many calls of a kind are counted for an account in a month."""
 
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples shown to an account on a day, but none if they would exceed the limit.
+        """Count examples shown to an account on a day; count none if that would exceed `limit`.
 
         Returns:
             Whether the examples were counted.
@@ -138,7 +138,7 @@ class Counters(Protocol):
 
 
 class Reservation:
-    """One call that counts against a monthly allowance, and whether it was counted."""
+    """A call to count against a monthly allowance, and whether that has been done."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class Reservation:
         self._began = time.perf_counter()
 
     def count(self, limit: int) -> Usage | None:
-        """Count the call; return the usage including it, None when the limit is reached.
+        """Count the call; return the usage including this call, or None if the limit is reached.
 
         Raises:
             StorageUnavailable: the call could not be counted.
@@ -259,8 +259,8 @@ def until_answered(operation: str) -> Iterator[None]:
 class Allowances:
     """Counts predictions, and calls that return examples, against the monthly limits.
 
-    Work runs in a `with` block. The call is counted first. The count is undone if the work or the
-    answer fails (`until_answered`).
+    The work of a call runs in a `with` block. The call is counted before the work. The count is
+    undone if the work fails, or if the answer to the call fails later (see `until_answered`).
     """
 
     def __init__(
@@ -282,7 +282,7 @@ class Allowances:
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract the failed call of a settlement job from its counter, if it was counted."""
+        """Subtract the call that `job` names from its counter, if the call was counted."""
         self._counters.settle(job)
 
     def predictions(self, account: Account) -> Usage:
@@ -362,7 +362,7 @@ class Allowances:
             yield
 
     def browse(self, account: Account, records: int) -> None:
-        """Count examples that are about to be shown for review.
+        """Count examples that are about to be shown for review; `records` is their number.
 
         Raises:
             BrowseQuotaExceeded: the examples would exceed the limit of the day.

@@ -12,7 +12,7 @@ _lock = threading.Lock()
 
 @cache
 def prepare(kind: type) -> None:
-    """Make msgspec inspect a struct or dataclass before several threads decode it at once."""
+    """Make msgspec inspect a struct or dataclass type before several threads decode it at once."""
     # msgspec 0.22.0 inspects a type at its first decoding, and two threads that do so at once crash
     # the process with a segmentation fault.
     with _lock:

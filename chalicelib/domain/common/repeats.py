@@ -58,7 +58,7 @@ class KeyUnderWay(Conflict):
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """A stored answer, exactly as it was sent."""
+    """A stored answer to an API call, exactly as it was sent."""
 
     status: int
     headers: Mapping[str, str | list[str]]
@@ -109,7 +109,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Give objects created in the `with` block the ids reserved under the idempotency key."""
+    """Give objects created in the `with` block the ids that are reserved for the call."""
     token = _CALL.set(call)
     try:
         yield
@@ -142,6 +142,6 @@ def attempt() -> int:
 
 
 def mark() -> str | None:
-    """Return the id that marks the rows written by the call; None without an idempotency key."""
+    """Return the id that the call writes into its rows; None without an idempotency key."""
     call = _CALL.get()
     return None if call is None else call.object_id

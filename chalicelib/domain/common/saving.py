@@ -24,4 +24,4 @@ FindUnsaved = Callable[[], Unsaved | None]
 
 
 def all_is_saved() -> None:
-    """Return None: this storage has no unsaved data, because it saves each write immediately."""
+    """Return None, for a storage that has no unsaved data because it saves each write at once."""

@@ -16,7 +16,7 @@ MINIMUM_CONFIDENCE = 0.5
 
 
 class ExampleNotFound(NotFound):
-    """The caller's dataset has no example of this id."""
+    """The caller's dataset has no example with this id."""
 
     code = "example_not_found"
 

@@ -38,7 +38,7 @@ SOURCES = (UPLOAD, FEEDBACK)
 
 
 def language_code(text: str) -> str | None:
-    """Return the code of a language, such as `en_US`; None if the language is not supported."""
+    """Return the code of a language, given its code or an alias; None if it is not supported."""
     code = LANGUAGE_ALIASES.get(text, text)
     return code if code in LANGUAGES else None
 
@@ -59,7 +59,7 @@ class LabelCounts:
 
     @property
     def packed(self) -> list[int]:
-        """Return label id, counts and fence tokens of the label, as the dataset's row stores them.
+        """Return the label's id, counts and fence tokens as a list to store in the dataset's row.
 
         The three fence tokens are left out if all of them are 0.
         """
@@ -77,14 +77,14 @@ class LabelCounts:
         return self.upload if source == UPLOAD else self.feedback
 
     def layout(self, source: str) -> int:
-        """Return the fence token of the last correction that rewrote a source's examples, or 0."""
+        """Return the id of a source's chunk layout: its last correction's fence token, or 0."""
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
         """Return the counts after a correction has rewritten the examples of one source.
 
         The source is `upload` or `feedback`, and has `count` examples after the correction.
-        `layout` is the fence token of the correction.
+        `layout` is the id of the new chunk layout. This id is the fence token of the correction.
         """
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)

@@ -60,7 +60,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class ExampleView:
-    """An example with its label and its location."""
+    """An example with its label, and with its text or a URL of its image."""
 
     example: Example
     label: Label

@@ -74,7 +74,7 @@ def checked_language(family: str, value: str | None) -> str:
 
 
 def checked_label(value: str, dataset_type: str, parameter: str = "label") -> str:
-    """Check a label name; return it as it is stored, sentiments in lower case.
+    """Check a label name; return it in its stored form: lower case for sentiments.
 
     Raises:
         InvalidParameter: datasets of this type cannot have such a label.

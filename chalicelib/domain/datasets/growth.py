@@ -18,8 +18,8 @@ from chalicelib.errors import (
 def check_labels(labels: int, remedy: str) -> None:
     """Raise InvalidUpload if a file would give the dataset too many labels.
 
-    `labels` is the number of labels that the dataset would have. `remedy` ends the sentence "check
-    that …" in the error text.
+    `labels` is the number of labels that the dataset would have. `remedy` is the end of the
+    sentence "check that …" in the error text.
     """
     if labels > MAX_LABELS:
         raise InvalidUpload(
@@ -120,7 +120,7 @@ def check_takes_file(dataset: Dataset) -> None:
 
 
 def check_capacity(stored: int, more: int, limit: int) -> None:
-    """Raise TooManyOpen if the account has no storage left for a file; sizes are in bytes."""
+    """Raise TooManyOpen if `stored` and `more` bytes together exceed the account's `limit`."""
     if stored + more > limit:
         raise TooManyOpen(
             f"The account stores {stored} bytes and this file has {more}; the limit is "

@@ -1,9 +1,9 @@
 """Decides whether two label names are equal, and whether a name is visible. See contract section 5.
 
 A name can be typed in composed or decomposed characters, which look alike: one code point for é, or
-an e followed by an accent. New names are stored and compared in Unicode's form C. Labels created
-before this rule keep their id and name. If two labels differ only in the form, a name refers to the
-label whose stored name is in form C.
+an e followed by an accent. New names are stored and compared in Unicode normalization form C.
+Labels created before this rule keep their id and name. If two labels differ only in the form, a
+name refers to the label whose stored name is in form C.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def normal_form(name: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a text in Unicode's form C and without differences of case, to compare in searches."""
+    """Return a text in Unicode form C and case-folded, so that searches ignore case."""
     return normal_form(text).casefold()
 
 
@@ -124,7 +124,7 @@ def is_missing_mark(label: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def may_be_missing(label: str) -> bool:
-    """Return whether a label such as `none` can be a real label, or stand for a missing value."""
+    """Return whether a label, such as `none`, is ambiguous: a real label or a missing value."""
     return _is_possible(label.casefold()) and label != _DATABASE_NULL
 
 

@@ -91,7 +91,7 @@ class UploadScan:
 
 @dataclass(frozen=True, slots=True)
 class ParsedExample:
-    """An example of a file, before it has an id."""
+    """An example that was read from a file and has no id yet."""
 
     label: str
     name: str

@@ -81,13 +81,13 @@ def is_upload_path(path: str) -> bool:
 
 
 def upload_id_of(path: str) -> str | None:
-    """Return the form's id in a `path`; None if the path does not refer to a presigned form."""
+    """Return the id of the presigned form that `path` refers to; None if it refers to no form."""
     found = _PATH.fullmatch(path)
     return None if found is None else found[1]
 
 
 def owner_and_id(key: str) -> tuple[str, str] | None:
-    """Return the account id and the upload id in a bucket key; None for a key of other data."""
+    """Return account id and upload id in the key of an uploaded file; None for other keys."""
     found = _KEY.fullmatch(key)
     return None if found is None else (found[1], found[2])
 

@@ -154,7 +154,7 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
 
 
 def _find_lists(labels: Iterable[str], between: str) -> list[str]:
-    """Return the labels that are lists of other labels, joined by a separator.
+    """Return the labels that are lists of other labels, joined by the separator `between`.
 
     The separator can also be part of a single name, such as `Parts, repairs`. So if fewer than half
     of the labels with the separator are such lists, no label is returned.
@@ -173,7 +173,7 @@ def split_labels(cell: str) -> list[str]:
 
 
 def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
-    """Return a warning if texts have more words than the models read."""
+    """Return a warning about a number `cut` of texts that have more words than the models read."""
     if not cut:
         return []
     are = "1 text has" if cut == 1 else f"{cut:,} texts have"
@@ -217,7 +217,8 @@ def warn_of_counts(
 def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
     """Return a warning if the same text occurs with different labels.
 
-    `count` is the number of these texts. `places` says where the first of them are, as `row 7`.
+    `count` is the number of these texts. `places` has the positions of the first of these texts,
+    such as `row 7`.
     """
     if not count:
         return []
@@ -275,7 +276,7 @@ def warn_of_guessed_corners(count: int) -> list[UploadWarning]:
 
 
 def warn_of_rotated_images(images: OddBoxes) -> list[UploadWarning]:
-    """Return a warning about images with an EXIF rotation whose boxes come from another tool."""
+    """Return a warning about images that have an EXIF rotation and boxes from another tool."""
     message = (
         f"{images.count:,} images are rotated by their EXIF orientation. Check their boxes on the "
         "page of the dataset: boxes refer to the image as displayed, and some tools draw them on "
@@ -289,7 +290,7 @@ def _warning_of_boxes(code: str, message: str, boxes: OddBoxes) -> list[UploadWa
 
 
 def refuse_warnings(warnings: Sequence[UploadWarning]) -> None:
-    """Raise InvalidUpload if a file has warnings and the caller sent `strict`."""
+    """Raise InvalidUpload if there are warnings. Called if the caller allows none (`strict`)."""
     if warnings:
         listed = " ".join(f"{warning.code}: {warning.message}" for warning in warnings)
         raise InvalidUpload(

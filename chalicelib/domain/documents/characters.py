@@ -95,9 +95,9 @@ def _reduced(text: str, kept: frozenset[str]) -> str:
 
 
 def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return a character of `kept` unchanged; replace other characters by similar ones of `kept`.
+    """Return a character of the set `kept` unchanged; replace another by a similar one of the set.
 
-    White space becomes a space. A character without a similar one becomes an empty string.
+    White space becomes a space. If the set has no similar character, return an empty string.
     """
     if character in kept:
         return character

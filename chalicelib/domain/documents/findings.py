@@ -72,7 +72,7 @@ class Table:
 
     @property
     def probability(self) -> float:
-        """Return `structure` times the mean probability of the cells that are not empty."""
+        """Return the probability that rows, columns and the cells' texts were found correctly."""
         # Weighted by length, because long cells hold most of the text that can be wrong.
         weight = sum(len(cell.text) for cell in self.cells)
         total = sum(cell.probability * len(cell.text) for cell in self.cells)
@@ -81,7 +81,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table with the name and the cell entities that a form template gives it."""
+    """A table with the names of the table and its cells that a form template defines."""
 
     table: Table
     """The table. Rows and columns with header cells of the template are marked as headers."""

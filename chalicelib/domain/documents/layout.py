@@ -33,7 +33,7 @@ class ReadingPlace:
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Convert this position within a page to the position within the document.
+        """Convert this position, counted within a page, to the position within the document.
 
         `last` is the position of the last words before the page.
         """

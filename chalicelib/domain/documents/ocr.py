@@ -162,7 +162,7 @@ class UnreadBox:
 
 @dataclass(frozen=True, slots=True)
 class PageSize:
-    """Number and size of a page as displayed."""
+    """Page number and size of a page as displayed."""
 
     number: int
     """Number of the page, from 1."""

@@ -27,8 +27,9 @@ class PageWork:
     ) -> None:
         """Start measuring the time of a call.
 
-        `seconds_left` may be infinite. `limit_seconds` is the time limit of the call, for the error
-        text. `slots` limits how many pages the process reads at the same time, over all calls.
+        `seconds_left` is the time left for the call; it may be infinite. `limit_seconds` is the
+        time limit that the error text names. `slots` limits how many pages the process reads at the
+        same time, over all calls.
         """
         self._page_count = page_count
         self._deadline = time.monotonic() + seconds_left

@@ -299,7 +299,7 @@ def part_lines(family: str, kind: str) -> int:
 
 
 def lines_of_part(lines: Iterator[BatchLine], batch: Batch) -> Iterator[BatchLine]:
-    """Yield the lines of the next part, at most `part_lines` and fewer if their texts are long."""
+    """Yield the lines of the next part: `part_lines` lines, or fewer if the texts are long."""
     cost = 0
     for line in islice(lines, batch.part_lines):
         yield line

@@ -89,7 +89,7 @@ class InputTable:
 def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
     """Return the names of the columns that the result adds.
 
-    An added column gets a prefix if a column of the input has the same name.
+    An added name gets a prefix if it is also in `names`, the names of the input's columns.
     """
     count = (batch.count or 1) if batch.columns == INPUT else 1
     found = ["label", "probability"]

@@ -19,7 +19,7 @@ class Check(Protocol):
 
 
 class BatchWork(Protocol):
-    """Reads the input of one family's batches, and computes the answers to their lines."""
+    """Reads the input of batches of one family (language or vision), and answers their lines."""
 
     max_bytes: int
     """Maximum size in bytes of a file that a request gives by `path`."""
@@ -65,7 +65,7 @@ class BatchWork(Protocol):
     ) -> Iterator[AnsweredLine]:
         """Yield the answers to the lines of a part, in the same order.
 
-        Parts are numbered from 0. At least one of the lines is valid.
+        `number` is the number of the part, from 0. At least one of the lines is valid.
 
         Raises:
             NotFound, Conflict: no line of the batch can ever be answered.

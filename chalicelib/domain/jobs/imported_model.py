@@ -76,7 +76,7 @@ def _labels(found: object) -> Sequence[str]:
 def imported_card(
     card: Mapping[str, Any], description: ImportedDescription, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the card of an imported model, with the metrics of the exported card.
+    """Return the card of an imported model, with the metrics of `card`, the card in the archive.
 
     `facts` are members of the card that this installation determines, such as id, name and engine.
 

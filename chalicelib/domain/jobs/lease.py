@@ -58,7 +58,7 @@ class Cancellation:
 
     @property
     def remaining_seconds(self) -> float:
-        """Return the time left, at least 0; infinite without a limit."""
+        """Return the time until the job must stop, at least 0; infinite without a limit."""
         if self._deadline is None:
             return float("inf")
         return max(0.0, self._deadline - self._clock().timestamp())

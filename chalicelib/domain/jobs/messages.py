@@ -85,7 +85,7 @@ class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
 
 
 class SettleJob(Job, frozen=True, kw_only=True, tag="settle"):
-    """Subtract a failed call from its counter, if it was counted.
+    """Subtract a failed call from its counter, if the call was counted.
 
     `tries` is the number of earlier attempts.
     """

@@ -32,7 +32,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Return whether the second version may lose more accuracy than TOLERANCE allows."""
+        """Return whether the confidence interval includes a greater loss than TOLERANCE allows."""
         return self.low < TOLERANCE
 
     def swapped(self) -> Comparison:

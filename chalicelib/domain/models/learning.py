@@ -20,7 +20,7 @@ from chalicelib.domain.models.suspects import SuspectExample
 
 
 class RunControl(Protocol):
-    """The methods of a run that its learner calls: lease check, remaining time, progress report."""
+    """A training run as its learner sees it: lease check, remaining time and progress report."""
 
     def check(self) -> None:
         """Raise LeaseLost if another worker owns the run."""
@@ -111,7 +111,7 @@ class Adjuster(Protocol):
 
         Raises:
             LeaseLost: another worker owns the run.
-            TrainingFailed: the texts or the version were deleted.
+            TrainingFailed: the users' texts or the served version were deleted.
         """
         ...
 

@@ -229,7 +229,7 @@ class ServedModel:
         return LANGUAGE if self.type.startswith("text-") else VISION
 
     def require_known_type(self) -> None:
-        """Raise ModelNotReady if the model is an import whose archive has not been read yet."""
+        """Raise ModelNotReady if the model is imported and its archive has not been read yet."""
         if self.type in UNKNOWN_TYPES.values():
             raise ModelNotReady(self.model_id, self.status)
 
@@ -238,7 +238,7 @@ class ServedModel:
 
         Raises:
             InvalidParameter: the model is of another type.
-            ModelNotReady: the type is unknown, because the import has not read its archive yet.
+            ModelNotReady: the type is unknown, because the imported archive is not read yet.
         """
         self.require_known_type()
         if self.type not in types:

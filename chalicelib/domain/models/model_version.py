@@ -63,7 +63,7 @@ class KeptVersions:
 
     @property
     def newest_bytes(self) -> int:
-        """Return the newest artifact's size in bytes, to estimate the next; 0 without artifacts."""
+        """Return the size of the newest artifact in bytes; 0 if there is no artifact."""
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str], limit: int) -> KeptVersions:
@@ -166,7 +166,7 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
 
 
 def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersions:
-    """Return the versions of a model whose old row has no list of versions.
+    """Return the versions of a model whose row is so old that it has no list of versions.
 
     `folder` is the folder of the served version; empty before the first successful training.
     `examples` is 0 if unknown.

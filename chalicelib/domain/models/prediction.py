@@ -80,7 +80,7 @@ class Prediction(Generic[Item]):
 
 
 class TextPredictor(Protocol):
-    """The methods of the text prediction service that batches and exports use."""
+    """Predicts texts for batches and exports."""
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
         """Raise an error if a model is not ready or not of this type."""
@@ -97,7 +97,7 @@ class TextPredictor(Protocol):
 
 
 class ImagePredictor(Protocol):
-    """The methods of the image prediction service that batches and exports use."""
+    """Predicts images for batches and exports."""
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
         """Raise an error if a model is not ready or not of one of these types."""
@@ -114,7 +114,7 @@ class ImagePredictor(Protocol):
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:
-    """Return the `count` most probable labels with their probabilities, most probable first."""
+    """Return the `count` most probable labels; `shares` has the probability of each label."""
     pairs = zip(labels, shares, strict=True)
     return ordered((Probability(label, float(share)) for label, share in pairs), count)
 

@@ -52,7 +52,7 @@ class TrainingPictures:
     """Ids of the labels in `labels`, in the same order; labels of a global dataset have no id."""
 
     def keep(self, places: Sequence[int]) -> TrainingPictures:
-        """Return only the images with these indexes, and all labels."""
+        """Return a copy with only the images at the indexes `places`, and with all labels."""
         kept = [self.pictures[place] for place in places]
         return TrainingPictures(
             self.labels,

@@ -50,7 +50,7 @@ class TrainingTexts:
         return 2 * few > len(self.labels)
 
     def without_small_labels(self, minimum: int = MIN_EXAMPLES_PER_LABEL) -> TrainingTexts:
-        """Leave out all labels that have fewer than `minimum` examples, with their texts.
+        """Leave out all labels that have fewer than `minimum` texts, with these texts.
 
         Raises:
             TrainingFailed: fewer than two labels are left. This can occur if examples were removed
@@ -81,7 +81,7 @@ class TrainingTexts:
         )
 
     def drawn(self, limit: int, least: int = ALWAYS_KEPT) -> TrainingTexts:
-        """Sample about `limit` texts, with the same fraction of every label.
+        """Sample about `limit` texts: from each label the same fraction of its texts.
 
         Args:
             limit: approximate number of texts to return.

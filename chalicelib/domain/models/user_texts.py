@@ -21,7 +21,7 @@ _SHOWN_LABELS = 5
 
 @dataclass(frozen=True)
 class UserTexts:
-    """Texts of users with their labels. The label is empty if it is unknown."""
+    """Texts of users, each with its label. An unknown label is empty."""
 
     texts: Sequence[str]
     labels: Sequence[str]
