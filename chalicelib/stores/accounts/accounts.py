@@ -198,7 +198,7 @@ class AccountStore:
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Add the entry of a training; return False if `limit` other entries exist already."""
+        """Add the guard entry of an open training; return False if `limit` others exist already."""
         noted = AccountRow.training
         count = size(noted)
         is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)
@@ -207,7 +207,7 @@ class AccountStore:
         return limit > 0 and try_update(row, [noted.add({entry})], is_allowed)
 
     def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
-        """Remove the entries of ended trainings from an account. Idempotent."""
+        """Remove the guard entries of ended trainings from an account. Idempotent."""
         finished = set(entries)
         if not finished:
             return
@@ -216,7 +216,7 @@ class AccountStore:
         try_update(AccountRow(account_id), actions, is_any)
 
     def training(self, account_id: str) -> frozenset[str]:
-        """Return the entries of the account's unfinished trainings."""
+        """Return the guard entries of the account's unfinished trainings."""
         row = _row(account_id)
         return frozenset() if row is None else frozenset(row.training or ())
 

@@ -1,8 +1,8 @@
 """API keys: one row per account has all of its keys, and one row per key names the account.
 
 A key is valid only while the account's row lists it. So one consistent read of the account's row
-shows every revocation, and one condition on it enforces the maximum number of keys. The rows are in
-a separate table, which backups skip.
+shows every revocation, and one condition on this row enforces the maximum number of keys. The rows
+are in a separate table, which backups skip.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Count `kept` reserved predictions of a batch permanently; release the others. Idempotent.
+        """Release the predictions reserved for a batch, except for a number `kept`. Idempotent.
 
         Returns:
             The number that was reserved; 0 if there was no reservation or it was settled before.
@@ -89,7 +89,7 @@ def _row(batch: Batch) -> QuotaRow:
 
 
 def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> bool:
-    """Write a reservation; return False if more than `most_before` predictions are counted."""
+    """Write a reservation; return False if over `most_before` predictions are counted already."""
     actions: list[Action] = [
         QuotaRow.used.add(_count(entry)),
         QuotaRow.batches.add({entry}),

@@ -58,7 +58,7 @@ class IdempotencyStore:
     def claim(
         self, account_id: str, key: str, request: str, reserve: Callable[[], int]
     ) -> KeyedCall:
-        """Claim an idempotency key, or return the answer stored for it.
+        """Start an attempt under an idempotency key; it has the stored answer, if there is one.
 
         `key` and `request` are digests. `reserve` reserves an integer id for the object that the
         call creates, and returns the id; it returns 0 if the call needs no integer id.
@@ -139,7 +139,7 @@ class IdempotencyStore:
         raise KeyUnderWay(max(1, math.ceil(seconds)))
 
     def _opened(self, row: KeyRow) -> KeptAnswer | None:
-        """Return the decrypted answer of a row; None if the signing key has changed since."""
+        """Decrypt the answer in a row; return None if the signing key has changed meanwhile."""
         text = self._seal.open(row.sealed, _place(row))
         if text is None:
             return None

@@ -89,7 +89,7 @@ class InFlight:
             _remove_entry(row, entry)
 
     def begin_delivery(self, account_id: str) -> str:
-        """Count a running delivery; return its entry, or "" if the account is at its limit."""
+        """Count a running webhook delivery; return its entry, or "" if the limit is reached."""
         row, now = QuotaRow(account_id, f"running#{DELIVERIES}"), to_milliseconds(self._clock())
         entry = _entry(now + 1000 * _HELD_SECONDS)
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""

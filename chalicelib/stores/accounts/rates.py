@@ -38,7 +38,7 @@ class RateStore:
         clients.bind_tables()
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take up to `wanted` tokens from a bucket.
+        """Take tokens from a bucket, at most the number `wanted`.
 
         Each account has a bucket for each cost class. `rate` is how fast the bucket fills, and how
         many tokens it holds.

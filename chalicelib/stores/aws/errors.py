@@ -21,7 +21,7 @@ Store = TypeVar("Store")
 def translate_errors(cls: type[Store]) -> type[Store]:
     """Make all public methods of a store class convert AWS errors. Used as a class decorator.
 
-    Each method itself handles a write whose condition is not met, because the meaning differs.
+    Each method itself handles the refusal of a conditional write, because its meaning differs.
     """
     for name, member in list(vars(cls).items()):
         if isfunction(member) and not name.startswith("_"):
@@ -31,7 +31,7 @@ def translate_errors(cls: type[Store]) -> type[Store]:
 
 
 def is_refused(error: PynamoDBException) -> bool:
-    """Return whether a write failed because its condition was not met."""
+    """Return whether the error says that the condition of a write was not met."""
     # PynamoDB's `cause_response_code` fails when the connection broke before a response.
     answer = getattr(error.cause, "response", None) or {}
     return bool(answer.get("Error", {}).get("Code") == "ConditionalCheckFailedException")
@@ -46,7 +46,7 @@ _THROTTLES = (
 
 
 def is_throttled(error: PynamoDBException) -> bool:
-    """Return whether a call was throttled, so that it was certainly not executed."""
+    """Return whether the error says that a call was throttled and so was not executed."""
     answer = getattr(error.cause, "response", None) or {}
     return answer.get("Error", {}).get("Code") in _THROTTLES
 

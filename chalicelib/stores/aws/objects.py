@@ -47,7 +47,7 @@ def model_prefix(model_id: str) -> str:
 
 
 def exports_prefix(owner: int | str) -> str:
-    """Return the key prefix of exports, which are deleted with their dataset or model."""
+    """Return the key prefix of the exports of a dataset or model, which are deleted with it."""
     # Not below the dataset's prefix, because a rule of the bucket expires exports.
     return f"{EXPORTS}{owner}/"
 

@@ -50,14 +50,14 @@ class AppendStores(Protocol):
 
 @translate_errors
 class AppendStore:
-    """Adds examples to datasets, one at a time per dataset, under the lease of its row."""
+    """Adds examples to datasets. Each addition acquires the lease of its dataset."""
 
     def __init__(self, stores: AppendStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example; if its label and source already have an equal example, return that one.
+        """Add an example, or return the equal example that its label and source already have.
 
         Returns:
             The example, and the dataset with its new counts.

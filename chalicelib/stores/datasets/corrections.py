@@ -283,7 +283,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Remove each example that equals one with a lower id; return the number removed."""
+        """Remove each example that equals an example with a lower id; return the number removed."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]
@@ -338,7 +338,7 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Return the labels that may contain an example; `noted` are its stored label ids."""
+    """Return the labels that may contain an example; `noted` has its stored label ids."""
     # Datasets of older versions have no noted places, so any label may contain the example.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()

@@ -52,9 +52,9 @@ class DatasetStore:
         self._clock = clock
 
     def reserve(self, dataset: Dataset) -> None:
-        """Store the row of a new dataset before its labels and its file.
+        """Store the row of a new dataset, before its labels and its file are stored.
 
-        No call finds the dataset before `finish`. If the request ends before that, SweepService
+        No call finds the dataset before `finish`. If the request ends before `finish`, SweepService
         deletes the dataset with everything that was stored for it.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
@@ -127,7 +127,7 @@ class DatasetStore:
         return [load_dataset(row) for row in rows]
 
     def ids(self, account_id: str, family: str, wanted: ListFilter) -> list[int]:
-        """Return the ids of the datasets that match a filter, ascending."""
+        """Return the ids of the datasets that match the filter `wanted`, ascending."""
         members = ["dataset_id", "name", "status", "open"]
         rows = DatasetRow.query(
             owner_key(account_id, family), consistent_read=True, attributes_to_get=members
@@ -182,7 +182,7 @@ class DatasetStore:
         return load_dataset(row)
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
-        """Add the entry of a training to an available dataset, to protect it from deletion.
+        """Add the guard entry of a training, which protects an available dataset from deletion.
 
         Returns:
             False if the dataset is not available.
@@ -192,7 +192,7 @@ class DatasetStore:
         return try_update(row, [DatasetRow.training.add({entry})], free)
 
     def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
-        """Remove entries that `add_training` added to a dataset. Missing entries are ignored."""
+        """Remove guard entries from a dataset. Missing entries are ignored."""
         row = row_of(dataset)
         there = DatasetRow.dataset_id.exists()
         gone = set(entries)

@@ -63,7 +63,7 @@ class LabelStore:
                 batch.save(row)
 
     def descriptions(self, label_ids: Sequence[int]) -> dict[int, str]:
-        """Return descriptions by label id; labels without a description are left out."""
+        """Return descriptions by label id. Labels without a description are left out."""
         rows = LabelRow.batch_get(list(label_ids), consistent_read=True) if label_ids else ()
         return {int(row.label_id): str(row.description) for row in rows if row.description}
 

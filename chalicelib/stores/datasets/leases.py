@@ -81,7 +81,7 @@ class DatasetLeases:
         return self._take(row, running, [DatasetRow.attempts.add(1)])
 
     def acquire_addition(self, dataset: Dataset) -> OwnedDataset | None:
-        """Acquire the lease of a dataset to change it; None if it is in use or not available."""
+        """Acquire the lease to change a dataset; None if the dataset is in use or not available."""
         available = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return self._take(row_of(dataset), available, [])
 
@@ -197,7 +197,7 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def uncount_attempt(self, owned: OwnedDataset) -> None:
-        """Subtract one attempt, because a worker that loses its lease has not failed."""
+        """Stop counting the current attempt, because its worker lost the lease and did not fail."""
         same = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == owned.dataset.upload_id)
         # The current owner has counted itself, so at least that attempt stays.
         counted = same & (DatasetRow.fence > owned.lease.fence) & (DatasetRow.attempts > 1)
@@ -206,7 +206,7 @@ class DatasetLeases:
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
         """Acquire the lease of a row if it is free.
 
-        If the write was retried after its success, it is refused; then the row names this owner.
+        A write that is retried after its success is refused. The row then names this owner.
         """
         owner = secrets.token_hex(8)
         # One write changes lease and fence, so no two owners ever have the same fence.
@@ -226,7 +226,7 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Change the row of a leased dataset. Its status must be in `statuses`, if given."""
+        """Change the row of a leased dataset, or raise LeaseLost; `()` allows all `statuses`."""
         # A call that ends an upload also accepts its own final status. So a retry succeeds, and a
         # final status whose response was lost is not replaced by another one.
         row = row_of(dataset)

@@ -43,7 +43,7 @@ class _Places:
     """Id of the dataset directly before each stored position, by position."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
-        """Return the last stored position up to `offset`, and the id of the preceding dataset."""
+        """Return the last stored position up to `offset`, and the id of the dataset before it."""
         return max((place for place in self.ids.items() if place[0] <= offset), default=(0, 0))
 
 
@@ -82,7 +82,7 @@ def delete_places(owner: str) -> None:
 
 
 def _skip(owner: str, before: int, count: int) -> int | None:
-    """Return the id that comes `count` rows after `before`; None if there are fewer rows."""
+    """Return the id of the dataset `count` rows after the id `before`; None past the end."""
     while count:
         response = DatasetRow._get_connection().query(
             owner,
@@ -111,7 +111,7 @@ def _read_places(owner: str) -> _Places:
 
 
 def _note(places: _Places, position: int, before: int) -> None:
-    """Store one more position, unless a dataset was deleted since `places` was read."""
+    """Store a position and the id before it, unless `places` is older than the last deletion."""
     ids = {str(place): known for place, known in sorted({**places.ids, position: before}.items())}
     unchanged = CounterRow.value == places.version
     if not places.version:

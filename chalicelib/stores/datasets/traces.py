@@ -64,7 +64,7 @@ class TraceStore:
 
 
 def committed(found: list[LeftTraces], last: int) -> list[LeftTraces]:
-    """Return the records of committed corrections, oldest first.
+    """Return the records in `found` that belong to committed corrections, oldest first.
 
     `last` is the fence token of the last correction, from the dataset's row.
     """

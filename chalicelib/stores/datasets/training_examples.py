@@ -28,7 +28,7 @@ class TrainingExamples:
         self._examples = examples
 
     def datasets(self, model: Model, dataset: Dataset) -> list[Dataset]:
-        """Return the datasets that a training uses: its own, and a global one if requested.
+        """Return the datasets that a training uses: its own, and a global dataset if requested.
 
         Raises:
             TrainingFailed: the global dataset was deleted.

@@ -49,7 +49,7 @@ class SequenceEdit:
 
 
 class _ParallelWriter:
-    """Writes chunks in parallel. All are written once the `with` block has ended without error."""
+    """Writes chunks in parallel. The end of the `with` block waits until all are written."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class ChunkEditor:
                 pass
 
     def _touched(self, edits: Sequence[SequenceEdit]) -> dict[ExampleSequence, dict[int, set[int]]]:
-        """Return the ids that the edit of each sequence changes, grouped by chunk."""
+        """Return the ids of the examples that the edits change, by sequence and chunk number."""
         sought = [
             SoughtExample(edit.sequence, edit.count, number)
             for edit in edits
@@ -181,7 +181,7 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the digest index can still be used, and the entries missing from it."""
+        """Return whether the digest index is valid after the edit, and which entries it lacks."""
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.known(edit.sequence)

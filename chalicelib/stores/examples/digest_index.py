@@ -59,7 +59,7 @@ class DigestIndex:
     def find_all(
         self, sequence: ExampleSequence, count: int, digests: Sequence[bytes]
     ) -> dict[bytes, Example]:
-        """Return the committed examples of a sequence with these digests, by digest."""
+        """Return the committed examples of a sequence that have one of these digests, by digest."""
         # For many digests, reading all examples is cheaper than one lookup each.
         if count <= STEP or len(digests) > STEP:
             examples = self._examples.read(sequence, 0, count)
@@ -96,7 +96,7 @@ class DigestIndex:
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
         """Add committed examples to the index; do nothing if the index lacks earlier examples.
 
-        `start` is the position of the first example to add in the sequence. `entries` has digest
+        `start` is the position, in the sequence, of the first example to add. `entries` has digest
         and id of each example, in order of position.
         """
         # Otherwise a later lookup extends the index.
@@ -105,7 +105,7 @@ class DigestIndex:
             self._add(sequence, start + len(entries), entries)
 
     def remove(self, sequence: ExampleSequence, gone: Iterable[Entry]) -> None:
-        """Remove entries from the index of a sequence."""
+        """Remove the entries `gone` from the index of a sequence."""
         entries = {_packed(entry) for entry in gone}
         before = self._artifacts.get(_key(sequence))
         if before is None:
@@ -123,7 +123,7 @@ class DigestIndex:
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return the ids that the index has for digests with the same beginning as `digest`."""
+        """Return the ids of the indexed examples whose digests begin like `digest`."""
         sought = digest[:_DIGEST_BYTES]
         # Digests are distributed evenly, so the value of one predicts its position.
         middle = int.from_bytes(sought, "big") * count >> 8 * _DIGEST_BYTES

@@ -24,7 +24,7 @@ class LabelRange:
 def label_ranges(
     view: DatasetView, sources: Sequence[str], labels: Sequence[Label]
 ) -> list[LabelRange]:
-    """Return the ranges of these sources and labels in the order in which examples are listed."""
+    """Return one range of examples per source and label, in the order of example lists."""
     counts = {c.label_id: c for c in view.dataset.counts}
     return [
         LabelRange(
@@ -40,7 +40,7 @@ def label_ranges(
 def stretches(
     ranges: Iterable[LabelRange], start: int, count: int
 ) -> Iterator[tuple[LabelRange, ExampleRange]]:
-    """Yield the part of each range that is on one page of a list of examples.
+    """Yield, for one page of a list of examples, the part of each range that is on the page.
 
     The list consists of the examples of all ranges, one range after the other.
 

@@ -31,12 +31,12 @@ def row_key(number: int, view: int) -> RowKey:
 
 
 class FeatureRows:
-    """Reads feature rows from the file or the bucket. Threads may share it."""
+    """Reads feature rows from a temporary file or the bucket. Threads may share an instance."""
 
     def __init__(self, artifacts: ArtifactStore, row_bytes: int, local_bytes: int) -> None:
         """Create an empty cache.
 
-        A row has `row_bytes`; the temporary file has at most `local_bytes`.
+        A row has the size `row_bytes`. The temporary file has at most the size `local_bytes`.
         """
         self._artifacts = artifacts
         self._row_bytes = row_bytes
@@ -64,7 +64,7 @@ class FeatureRows:
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Record where in the bucket a row is; write the row to the file if there is space.
+        """Record where in the bucket a row is; write the row to the temporary file if it has space.
 
         `row` is None if the bytes of the row are not loaded.
         """
@@ -100,7 +100,7 @@ class FeatureRows:
         return row
 
     def _write(self, slot: int, row: memoryview) -> bool:
-        """Write a row into the file; return False if the disk has no space."""
+        """Write a row to the temporary file; return False if the disk has no space."""
         if not self._free:
             return False
         try:

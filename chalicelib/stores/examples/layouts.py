@@ -65,9 +65,9 @@ class ChunkLayout:
         return self.covered + full * CHUNK_EXAMPLES, self.next + full
 
     def blocks(self, start: int, stop: int) -> Iterator[ChunkPart]:
-        """Yield the parts of chunks that contain a range of examples.
+        """Yield the parts of chunks that contain the examples at `start` to `stop` - 1.
 
-        `stop` is the position after the last example. All positions must be committed.
+        `start` and `stop` are positions in the sequence. All these examples must be committed.
         """
         place = bisect_right(self._ends, start)
         while start < stop and place < len(self.chunks):

@@ -92,7 +92,7 @@ def process_parts(
 
     Args:
         waiting: returns the keys of unfinished parts. Parts that appear later are ignored.
-        do: processes a part.
+        do: processes the part with a given key.
         check: called between parts with the numbers of finished parts and of all parts; may raise
             an error to stop.
     """

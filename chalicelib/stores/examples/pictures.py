@@ -114,7 +114,7 @@ MAX_WAITING = 64
 
 
 class PictureWriter:
-    """Writes images in parallel. All are written once the `with` block has ended without an error.
+    """Writes images in parallel. The end of the `with` block waits until all are written.
 
     Images whose digests (32 hex digits) are in `stored` are skipped.
     """

@@ -1,4 +1,4 @@
-"""Downloads folders of model files from the bucket to a function's disk when they are needed.
+"""Downloads folders of model files from the bucket to a Lambda function's disk when needed.
 
 One connection to the bucket is slower than a function's network. So large files are downloaded in
 parallel ranges, and several folders in parallel. A file that two folders have in common is
@@ -71,7 +71,7 @@ def write_catalogue(catalogue: Catalogue) -> tuple[str, bytes]:
 
 @translate_errors
 class ModelDownloads:
-    """Downloads model files, as a `ModelSource`. Threads and processes may share the folder."""
+    """Downloads folders of model files. Threads and processes may share the model directory."""
 
     def __init__(self, settings: Settings, clients: Clients) -> None:
         self._bucket = settings.bucket
@@ -181,7 +181,7 @@ class ModelDownloads:
                 left.cancel()
 
     def _read(self, key: str, asked: str = "") -> bytes:
-        """Return an object or a range of it; retry if the connection breaks."""
+        """Return the bytes of an object or of its range `asked`; retry if the connection breaks."""
         wanted = {"Range": asked} if asked else {}
         for _ in range(_TRIES - 1):
             try:

@@ -49,8 +49,8 @@ class BatchFiles:
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
         """Write the files of a part as one object, then the lines of the part.
 
-        Parts are numbered from 0. The lines are read one at a time, so at most one file is in
-        memory.
+        `number` is the number of the part, from 0. The lines are read one at a time, so at most one
+        file is in memory.
 
         Returns:
             The number of lines. A part without lines is not written.
@@ -191,7 +191,7 @@ def result_name(batch: Batch, mark: object) -> str:
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Append a line's file and cells to two files; return the line with the file's position."""
+    """Append a line's bytes to `file`, its cells to `cells`; return the line with its position."""
     if line.cells is not None:
         row = json.dumps(line.cells, separators=(",", ":"))
         cells.write(row.encode() + b"\n")

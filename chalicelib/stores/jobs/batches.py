@@ -87,7 +87,7 @@ class BatchStore:
         try_write(lambda: row.save(condition=BatchRow.batch_id.does_not_exist()))
 
     def find(self, account_id: str, batch_id: str) -> Batch | None:
-        """Return a batch, also an expired one; None if it does not exist."""
+        """Return a batch, even if it has expired; None if it does not exist."""
         row = find_row(BatchRow, account_id, batch_id)
         return _load(row) if row and row.kind == KIND else None
 
@@ -152,7 +152,7 @@ class BatchStore:
         self._update_owned(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Store that all parts are written, and the number of reserved predictions."""
+        """Store that all parts are written, and `covered`, the number of reserved predictions."""
         actions = [BatchRow.is_prepared.set(True), BatchRow.covered.set(covered)]
         self._update_owned(batch, [*actions, *self._rested()])
 
@@ -165,7 +165,7 @@ class BatchStore:
     def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
         """Store that a part is answered; return None if it already was, or the batch has ended.
 
-        Parts are numbered from 0. `failed` lines of the part were answered with an error.
+        `number` is the number of the part, from 0. `failed` is the number of lines with an error.
         """
         entry, token = part_entry(number, failed), secrets.token_hex(8)
         actions = [
@@ -179,7 +179,7 @@ class BatchStore:
         return self._update(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count that stuck parts were sent again; return None if the batch has ended."""
+        """Count one more time that stuck parts were sent again; None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._update(batch, actions, BatchRow.status == RUNNING)
 

@@ -269,7 +269,7 @@ class CapacityStore:
         return frozenset()
 
     def _alive(self, noted: Iterable[str], datasets: Iterable[Dataset]) -> Iterable[str]:
-        """Yield the entries of uploads that are running or about to start."""
+        """Yield the entries in `noted` whose uploads are running or about to start."""
         receipts = {d.receipt_id for d in datasets if d.status == UPLOADING}
         for text in noted:
             upload = OpenUpload.parse(text)
@@ -309,7 +309,7 @@ def _changed(more_bytes: int) -> list[Action]:
 
 
 def _find(row: AccountRow | None, receipt_id: str) -> list[OpenUpload]:
-    """Return the entries of an upload, the oldest first: one per attempt at a repeated call."""
+    """Return the entries of an upload, oldest first. A repeated call has one entry per attempt."""
     entries = map(OpenUpload.parse, (row.uploads if row else None) or ())
     found = (entry for entry in entries if entry.receipt_id == receipt_id)
     return sorted(found, key=lambda entry: entry.reserved_at)

@@ -19,7 +19,7 @@ from chalicelib.stores.jobs.queues import DELIVER, Queues, retried_by_sweep
 
 
 class Events:
-    """Creates and announces the deliveries of events."""
+    """Stores deliveries of events, and sends their jobs."""
 
     def __init__(
         self, hooks: WebhookStore, deliveries: DeliveryStore, queues: Queues, clock: Clock

@@ -101,7 +101,7 @@ class FileJobStore(ABC, Generic[JobT]):
         self._lease = RowLease(clock, settings)
 
     def find(self, account_id: str, job_id: str) -> JobT | None:
-        """Find a job that has not expired."""
+        """Return a job that has not expired, or None."""
         row = find_row(ExportRow, account_id, job_id)
         if row is None or row.kind not in self._kinds:
             return None
@@ -117,12 +117,12 @@ class FileJobStore(ABC, Generic[JobT]):
         return self._load(row) if is_mine else None
 
     def renew(self, job: JobT) -> None:
-        """Extend the lease."""
+        """Extend the lease of a job."""
         row = self._row(job)
         self._change(row, job, self._lease.renewal(row))
 
     def release(self, job: JobT, cause: str) -> None:
-        """End the lease, and record the error of this attempt."""
+        """End the lease of a job, and store `cause`, the error of this attempt."""
         actions: list[Action] = [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)]
         self._change(self._row(job), job, actions)
 

@@ -324,7 +324,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._queues.send(EMBED, TrainPartJob.of(model, part=part))
 
     def keep_waiting(self, model: Model, progress: float) -> None:
-        """Extend the pause of a training whose parts are unfinished, and store the progress."""
+        """Make a paused training wait longer for its unfinished parts, and store its progress."""
         self._leases.pause_lease(model, PARTS_SECONDS, progress)
 
     def wake(self, model: Model) -> None:

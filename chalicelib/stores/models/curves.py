@@ -91,7 +91,7 @@ class CurveWriter:
             self._is_written = True
 
     def finish(self) -> None:
-        """Write the remaining records; delete records of later epochs from another attempt."""
+        """Write the remaining records, and delete all records after the last added record."""
         used = (self.epochs - 1) % BLOCK_EPOCHS + 1 if self.epochs else 0
         if len(self._block) > used:
             del self._block[used:]

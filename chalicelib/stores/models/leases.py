@@ -199,7 +199,7 @@ class ModelLeases:
         return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0
 
     def uncount_attempt(self, model: Model) -> None:
-        """Subtract one attempt, because a worker that loses its lease has not failed."""
+        """Stop counting the current attempt, because its worker lost the lease and did not fail."""
         taken = (ModelRow.run == model.run) & (ModelRow.fence > model.fence)
         # The current owner has counted itself, so at least that attempt stays.
         counted = taken & (ModelRow.status == RUNNING) & (ModelRow.attempts > 1)

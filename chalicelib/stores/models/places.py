@@ -134,14 +134,14 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _at_least(lane: _Lane | None, until: int | None) -> int:
-    """Return a lower bound of the number of trainings in a queue accepted before `until` (ms)."""
+    """Return a lower bound of the number of a queue's trainings accepted before `until` (ms)."""
     if lane is None:
         return 0
     return lane.total if until is None else lane.nearest(until)[1]
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Count the trainings in a queue accepted before `until` (ms); all of them if it is None.
+    """Count a queue's trainings that were accepted before `until` (ms); None counts all.
 
     `lane` has the marks of the queue; it is None if no marks are stored. `key` is the queue's
     partition in the index.

@@ -102,7 +102,7 @@ class VersionUse:
         self._users = {"A batch": batches, "An export": exports}
 
     def find(self, model: Model) -> dict[str, str]:
-        """Return what uses each version, `A batch` or `An export`, by the version's folder."""
+        """Return, by version folder, what uses the version: `A batch` or `An export`."""
         return {
             folder: what
             for what, store in self._users.items()
