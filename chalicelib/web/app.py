@@ -165,7 +165,7 @@ def _header(event: dict[str, Any], wanted: str) -> str:
 
 @contextmanager
 def _traced(event: dict[str, Any], *, is_known: bool) -> Iterator[tracing.TraceSpan]:
-    """Run the block, which handles a request, as a span of the caller's trace."""
+    """Run the `with` block, which handles a request, as a span of the caller's trace."""
     sent = _header(event, tracing.HEADER)
     if not sent and tracing.Recording.recorder is None:
         yield tracing.NO_SPAN

@@ -1,6 +1,6 @@
 """Writes the log lines of the local stack: one rotated file for each process in the state folder.
 
-`python -m infra.accounts audit` reads them.
+`python -m infra.accounts audit` reads these files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SUFFIX = ".jsonl"
 
 
 class _File(logging.Handler):
-    """A log handler that rotates its file at a maximum size; three times as fast as Python's."""
+    """A log handler that rotates its file at a maximum size. It is faster than Python's handler."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ SWITCH_SECONDS = 0.0005
 
 
 def fork(name: str, work: Callable[[], None], holds_stop: bool = False) -> int:
-    """Run work in a child process and return the child's id.
+    """Run `work` in a child process, and return the child's process id.
 
     The child ends with its parent and has its own process group. Its status is 0 if the work
     returns, 1 if it raises. With `holds_stop`, SIGTERM stays pending until the work calls

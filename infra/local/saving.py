@@ -18,7 +18,7 @@ _LAYOUT = struct.Struct("<d?QQ")
 
 @dataclass(frozen=True)
 class _Facts:
-    """The content of the shared memory."""
+    """The values that `SavingState` stores in shared memory."""
 
     saved_at: float
     is_failing: bool = False
@@ -27,7 +27,7 @@ class _Facts:
 
 
 class SavingState:
-    """The shared state of saving: created before the forks, written by one process, read by all."""
+    """The shared state of saving. One process writes it, and all processes of the stack read it."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _LAYOUT.size)

@@ -68,7 +68,7 @@ def event_source_mappings(app: Any, settings: Settings) -> list[EventSourceMappi
 def lanes(
     mappings: Sequence[EventSourceMapping], settings: Settings, is_training: bool
 ) -> list[list[EventSourceMapping]]:
-    """Return the queues of each worker thread (lane) of a process.
+    """Return, for each worker thread (lane) of a process, the queues that it reads.
 
     Both training queues share one lane.
     """
@@ -128,7 +128,7 @@ class Lane:
         return POLL_SECONDS if is_watched else BLIND_POLL_SECONDS
 
     def _work_once(self) -> bool:
-        """Handle one message of the first queue with messages; return False if all are empty."""
+        """Handle a message of the first queue that has one; return False if all are empty."""
         # If the lane has one queue, the long poll alone reads it.
         if len(self._sources) == 1:
             return False

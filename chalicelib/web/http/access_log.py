@@ -38,8 +38,8 @@ def write_access(
 ) -> None:
     """Write the log line of a request.
 
-    `event` and `answer` have the form of the gateway. `operation` is the name of the operation that
-    answered, and its family.
+    `event` and `answer` are the proxy event and the result of API Gateway. `operation` is the name
+    of the operation that answered, and its family.
     """
     context, status = event["requestContext"], int(answer["statusCode"])
     route = context["resourcePath"] if is_known else OTHER

@@ -1,7 +1,7 @@
 """Parses multipart/form-data as real clients send it. See contract, section 1, Multipart.
 
 Whether a field is a file depends on its name, not on its `filename`. The parser is
-python-multipart, because the standard library's parser damages files that end with `--B----B--`.
+python-multipart, because the standard library's parser damages files that end like a boundary.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def list_answer(
     asked: Window,
     headers: Mapping[str, str] | None = None,
 ) -> ListAnswer[Record]:
-    """Return a page of a list. It has at most 5 MB, but at least one record."""
+    """Return a page of a list as an answer of at most 5 MB, but with at least one record."""
     records = _encoded(page.items, record)
     is_cut = len(records) < len(page.items)
     # After a cut page, hidden items are not passed: the next page may repeat some, but skips none.
@@ -104,7 +104,7 @@ def scan_answer(
     record: Callable[[Item], Record],
     asked: Window,
 ) -> ListAnswer[Record]:
-    """Return a page of search results. It has at most 5 MB, but at least one record.
+    """Return a page of search results of at most 5 MB, but with at least one record.
 
     The search continues at `next_offset`, which is None at the end of the list.
     """

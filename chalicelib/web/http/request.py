@@ -289,7 +289,7 @@ def _add_file(fields: BodyFields, part: FormPart) -> None:
 
 
 def _add_scalar(fields: BodyFields, part: FormPart) -> None:
-    """Add a part that is a text, unless it is empty."""
+    """Add a part that is a text, unless the text is empty."""
     size = sum(map(len, part.chunks))
     limit = MAX_ENCODED_BYTES if part.name == ENCODED else MAX_SCALAR_BYTES
     if size > limit:
@@ -313,7 +313,7 @@ def _add_text(values: dict[str, Any], name: str, text: str) -> None:
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
-    """Return the members of a JSON body, except null and empty ones."""
+    """Return the members of a JSON body, without members that are null or empty."""
     excess = excess_of(body)
     if excess:
         raise BadRequest(f"The JSON body {excess}", "invalid_json")
@@ -370,7 +370,7 @@ def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, Any], known: Collection[str]) -> BodyFields:
-    """Return the known fields; raise InvalidParameter if a field has control characters."""
+    """Return the fields in `known`; raise InvalidParameter if one has control characters."""
     fields = {name: value for name, value in values.items() if name in known}
     for name, value in fields.items():
         if name not in UNCHECKED and isinstance(value, str) and _CONTROL.search(value):

@@ -124,7 +124,7 @@ def document(operations: Iterable[Operation]) -> Schema:
 
 
 def _place(path: tuple[str, Schema]) -> tuple[bool, str]:
-    """Return the sort key of a path: by name, with the paths of version 1.0 last."""
+    """Return a sort key that orders paths by name, but puts the paths of version 1.0 last."""
     return not path[0].startswith("/v2/"), path[0]
 
 

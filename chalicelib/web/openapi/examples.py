@@ -35,7 +35,7 @@ EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
 
 
 def key(operation: str, family: str) -> str:
-    """Return the key of an example: the id of an operation in a family."""
+    """Return the key of an example, made from the names of its operation and family."""
     return "_".join(part for part in (operation, family) if part)
 
 

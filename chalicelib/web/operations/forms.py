@@ -95,7 +95,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Convert whole numbers; replace values that msgspec would misread, so that it refuses them."""
+    """Convert whole numbers; replace values that msgspec would misread by values it refuses."""
     read = dict(values)
     for name, kind in _checked_fields(form).items():
         sent = values.get(name)

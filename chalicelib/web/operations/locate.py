@@ -34,7 +34,7 @@ _TEXT = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
 
 
 def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
-    """Return an integer id; raise the error of `unknown` if the value is not an integer id."""
+    """Return the integer id `sent`; raise the error made by `unknown` if it is not valid."""
     number = whole_number(sent)
     if number is None or not 0 <= number < MAX_ID:
         raise unknown(str(sent)[:SHOWN])
@@ -57,7 +57,7 @@ def sent_text_id(values: Mapping[str, Any], name: str) -> str | None:
 
 
 def text_id(sent: str, unknown: Callable[[object], NotFound]) -> str:
-    """Return a string id; raise the error of `unknown` if the value is not a string id."""
+    """Return the string id `sent`; raise the error made by `unknown` if it is not valid."""
     if not _TEXT.fullmatch(sent):
         raise unknown(sent[:SHOWN])
     return sent

@@ -85,7 +85,7 @@ def answer_once(
 
 
 def _is_final(error: ServiceError) -> bool:
-    """Return whether an error is stored as the answer. Temporary errors are not."""
+    """Return whether to store an error as the answer. Temporary errors are not stored."""
     return error.status < 500 and not hasattr(error, "retry_after_seconds")
 
 

@@ -22,7 +22,7 @@ _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;.*)?\r?\n", re.DOTALL)
 
 
 class WrongBody(Exception):
-    """A body is incomplete or too large, or its length cannot be read; the text says which."""
+    """A body is incomplete or too large, or its length cannot be read."""
 
 
 class Body:

@@ -1,7 +1,7 @@
 """Speeds up how moto reads DynamoDB's expressions, which took most of the time of an update.
 
 The service uses a few hundred expressions. So each is parsed once, and an update skips checks that
-the same expression has passed. Tests compare answers and errors with those of moto as it is.
+the same expression has passed. Tests compare answers and errors with those of unchanged moto.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _parse_condition(parser: Any) -> Any:
 
 
 def _note_condition(parser: Any, node: Any) -> Any:
-    """Make the operator of a node; store the node of the first call, which is the tree's root."""
+    """Make the operator of a node. The first call of a parse also stores its node as the root."""
     vars(parser).setdefault("_tree", node)
     return _make_condition(parser, node)
 

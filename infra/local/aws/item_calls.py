@@ -117,7 +117,7 @@ def execute(result: DynamoResult, context: Any) -> Any:
 
 
 def wire(value: object) -> str:
-    """Encode bytes for DynamoDB's JSON."""
+    """Encode bytes as Base64 for DynamoDB's JSON; raise TypeError for other values."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     raise TypeError(f"{type(value).__name__} cannot be written to the wire")

@@ -103,7 +103,7 @@ class SavedData:
         return [name for name, table in found.items() if isinstance(table, UnreadTable)]
 
     def pieces(self, name: str) -> bytes:
-        """Return the packed pieces of a table, given the full name of the table.
+        """Return the rows of a table as a backup stores them; `name` is the table's full name.
 
         A scan through DynamoDB's API would take many times as long. The caller must
         hold the lock.

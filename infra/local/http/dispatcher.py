@@ -1,4 +1,4 @@
-"""Schedules requests so that one caller's flood of calls does not delay other callers.
+"""Schedules requests so that many calls of one caller do not delay other callers.
 
 All calls share one interpreter here; in Lambda, each has a separate process.
 """

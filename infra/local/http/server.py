@@ -260,7 +260,7 @@ class Channel(HTTPChannel):
     held_until = 0.0
 
     def parser_class(self, adjustments: Adjustments) -> Parser:
-        """Return the parser of the next request."""
+        """Return a new parser for the next request."""
         return Parser(adjustments, self.server.forms)
 
     def readable(self) -> bool:

@@ -49,7 +49,7 @@ class Telemetry:
         return cls(has_metrics, has_traces, options.state_dir / METRICS_FOLDER)
 
     def prepare(self) -> None:
-        """Check that the packages are installed, and empty the folder.
+        """Check that the needed packages are installed, and empty the folder of metrics.
 
         Raises:
             CannotStart: a package of an extra is missing.

@@ -33,7 +33,7 @@ class _Recorded:
 
     @property
     def traceparent(self) -> str:
-        """The context of this span, as the value of the header `traceparent`."""
+        """Return the context of this span in the form of the header `traceparent`."""
         carrier: dict[str, str] = {}
         TraceContextTextMapPropagator().inject(carrier, trace.set_span_in_context(self._span))
         return carrier[tracing.HEADER]
