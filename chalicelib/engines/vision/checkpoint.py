@@ -1,4 +1,4 @@
-"""Stores the state of a training, with a fingerprint of everything on which it depends."""
+"""Stores the state of a training, with a digest (fingerprint) of its data, options and code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Checkpoint:
 
 
 def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:
-    """Encode a state with the fingerprint of its training."""
+    """Return the bytes of `checkpoint` and the fingerprint of its training."""
     import numpy as np
 
     header = {
@@ -45,7 +45,7 @@ def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:
 
 
 def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
-    """Decode a state; None if it is damaged or has another fingerprint."""
+    """Read a checkpoint; return None if it is damaged or has another fingerprint."""
     try:
         found = load(content, _KIND, _VERSION)
     except ArtifactError:
@@ -57,7 +57,7 @@ def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
 
 
 def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extractor) -> str:
-    """Return a digest of everything on which a state depends: data, options, code version."""
+    """Return a digest of everything that changes a training: data, options, code version."""
     digest = hashlib.sha256()
     # The number of threads does not change the result.
     facts = {**asdict(options), "threads": 0}

@@ -1,4 +1,4 @@
-"""Explains a prediction: each region's contribution is measured by covering the region."""
+"""Explains a prediction: covers each region of the image, to measure its contribution."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explain(trained: TrainedVision, image: Picture, label: str) -> list[ExplainedRegion]:
-    """Return the contribution of each region of an image to a label, row by row.
+    """Return how much each region contributes to a label's prediction, row by row of the image.
 
     Args:
         trained: a model of type image or image-multi-label.

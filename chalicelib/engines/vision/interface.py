@@ -1,7 +1,7 @@
-"""Interfaces between the vision engines and the services. Imports no native code.
+"""Interfaces between vision engines and services. This module imports no native code.
 
-An `Extractor` computes features of each image, once for all trainings. A `VisionTraining` trains
-on these features step by step, and can be saved between any two steps. A `TrainedVision` predicts.
+An `Extractor` computes features of each image, once for all trainings. A `VisionTraining` trains on
+these features in steps. Its state can be saved between any two steps. A `TrainedVision` predicts.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the short name, which is part of the folder of stored features."""
+        """Return the short name of the extractor. It is part of the path of stored features."""
         ...
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits that change with anything that affects the features."""
+        """Return 12 hex digits that change if anything that affects the features changes."""
         ...
 
     @property
@@ -79,11 +79,11 @@ class FeatureReader(Protocol):
     """Reads the features of a training's images, by index of the image."""
 
     def size(self, place: int) -> tuple[int, int]:
-        """Return width and height of an image as displayed, in pixels."""
+        """Return width and height of the image `place` as displayed, in pixels."""
         ...
 
     def views(self, place: int) -> int:
-        """Return the number of views with features: at least 1, fewer if storage is limited."""
+        """Return the number of views of an image that have features, at least 1."""
         ...
 
     def row(self, place: int, view: int = 0) -> Halves:
@@ -159,7 +159,7 @@ class FittedVision:
 
 
 class VisionTraining(Protocol):
-    """A training that runs in steps of about a second; another process can resume it."""
+    """A training in steps of about a second. Another process can resume it from a saved state."""
 
     @property
     def epochs_done(self) -> int:
@@ -170,12 +170,12 @@ class VisionTraining(Protocol):
         """Do the next step; return None when the training is finished.
 
         Raises:
-            TrainingFailed: these images cannot be trained on; the message says why and what to do.
+            TrainingFailed: no model can be trained on these images. The message says what to do.
         """
         ...
 
     def save(self) -> bytes:
-        """Return the state of the training (npz, no pickle); another process can resume from it."""
+        """Return the state (npz without pickle), from which another process can resume."""
         ...
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -221,10 +221,10 @@ class TrainedVision(Protocol):
 
 @runtime_checkable
 class JudgingVision(Protocol):
-    """A model that can rank images by how useful their labels would be."""
+    """A model that judges how uncertain its prediction for an image is."""
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the prediction for an image, with its uncertainty."""
+        """Return the prediction for an image and the uncertainty of the prediction."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Prebuilt models: a frozen network predicts some of the labels that it was trained on."""
+"""Prebuilt models: an installed network predicts some of the labels that it was trained on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PrebuiltVision:
             dataset_type: `image` or `image-multi-label`.
             labels: label names.
             indexes: indexes of the labels in the network's output, int, shape (labels,).
-            use: the network.
+            use: name and digest of the network.
             backbones: the frozen networks.
         """
         self._type = dataset_type
@@ -73,7 +73,7 @@ class PrebuiltVision:
         return (self._use,)
 
     def predict(self, image: Picture) -> Ranked:
-        """Return every label of an image, most probable first.
+        """Return every label with its probability for an image, most probable first.
 
         Returns:
             For type image, probabilities renormalised over the selected labels. For

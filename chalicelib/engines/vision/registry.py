@@ -1,4 +1,4 @@
-"""Selects the vision engine for a dataset type. Imports no native code."""
+"""Selects the vision engine for a dataset type. This module imports no native code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RETAIL = "retail-execution"
 
 
 def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackbonePool) -> Extractor:
-    """Return the extractor of a training.
+    """Return the extractor for the type and the algorithm of a training.
 
     Args:
         dataset_type: image, image-multi-label or image-detection.
@@ -63,13 +63,13 @@ def open_training(
     Args:
         dataset_type: image, image-multi-label or image-detection.
         data: images and features; must be the same when a training is resumed.
-        options: options; must be the same when a training is resumed.
+        options: options of the training; must be the same when a training is resumed.
         backbones: the frozen networks.
         checkpoint: bytes that `save` of the same training returned; None for a new training.
 
     Raises:
         ValueError: the type is not an image type, which is a bug of the caller.
-        TrainingFailed: these images cannot be trained on.
+        TrainingFailed: no model can be trained on these images.
     """
     if dataset_type == IMAGE:
         from chalicelib.engines.vision.classification.training import ImageTraining
@@ -93,7 +93,7 @@ PREBUILT_KIND = "vision-prebuilt"
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedVision:
-    """Read a model; its backbones are loaded at the first prediction.
+    """Read a stored vision model; its backbones are loaded at the first prediction.
 
     Raises:
         ArtifactError: the bytes are damaged, are not a vision model, or have an unknown version.

@@ -1,1 +1,1 @@
-"""Frozen networks (backbones), and the preparation of their input."""
+"""Backbones (networks that are not trained further), and the preparation of their input."""

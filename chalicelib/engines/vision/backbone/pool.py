@@ -54,7 +54,7 @@ class BackboneFacts:
 
 
 class Backbone:
-    """One loaded network; safe to share between threads."""
+    """A backbone that is loaded into memory; safe to share between threads."""
 
     def __init__(self, folder: Path, facts: BackboneFacts) -> None:
         import onnxruntime
@@ -68,11 +68,11 @@ class Backbone:
         self._options.only_execute_path_to_fetches = True
 
     def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Singles]:
-        """Return the requested outputs for a batch of images, float32, shape (images, ...).
+        """Return the requested outputs, each float32, shape (images, ...), for a batch of images.
 
         Args:
-            pixels: RGB, uint8, shape (images, height, width, 3), sides multiples of 32.
-            outputs: names of outputs.
+            pixels: RGB, uint8, shape (images, height, width, 3); sides are multiples of 32.
+            outputs: names of the requested outputs of the network.
         """
         results: list[Singles] = self._session.run(list(outputs), {"pixels": pixels}, self._options)
         return results
@@ -88,7 +88,7 @@ class BackbonePool:
         self._lock = Lock()
 
     def get(self, name: str) -> Backbone:
-        """Return a backbone; raise BackboneNotInstalled if its files are missing or damaged."""
+        """Return the backbone `name`; raise BackboneNotInstalled if files are missing or broken."""
         backbone = self._backbones.get(name)
         if backbone is None:
             with self._lock:
@@ -105,7 +105,7 @@ class BackbonePool:
             raise BackboneNotInstalled(name) from missing
 
     def sha256(self, name: str) -> str:
-        """Return the digest of an installed backbone's model file."""
+        """Return the SHA-256 digest of the model file of an installed backbone."""
         return self.facts(name).sha256
 
     def is_loaded(self, name: str) -> bool:
@@ -118,7 +118,7 @@ class BackbonePool:
         return is_here or self._source.offers(name)
 
     def folder(self, name: str) -> Path:
-        """Return the folder with the files of a backbone: network, facts and label names."""
+        """Return the folder with the backbone's files: network, facts and label names."""
         self._source.ensure(name)
         return self._directory / name
 
@@ -139,9 +139,9 @@ class BackbonePool:
 
 
 def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
-    """Read the names and digests of backbones from JSON, sorted by name.
+    """Convert a JSON object of backbone names and digests to records, sorted by name.
 
     Raises:
-        AttributeError: the value is not an object.
+        AttributeError: `member` is not an object.
     """
     return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

@@ -1,4 +1,4 @@
-"""Scales views of an image to the input size of a backbone."""
+"""Scales an image, or an augmented view of it, to the input size of a backbone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DRAWS = 6
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """A view of an image: the part that is shown, whether it is mirrored, and colour changes."""
+    """A view of an image: which part is shown, whether it is mirrored, brightness and contrast."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right and bottom of the shown part, as fractions of the image's sides."""
@@ -42,13 +42,13 @@ class Augmentation:
 
 
 def draw_augmentation(digest: bytes, number: int) -> Augmentation:
-    """Draw a view of an image at random.
+    """Draw a random view of an image.
 
     The result depends only on the digest of the image and the number of the view.
 
     Args:
         digest: digest of the image file.
-        number: from 0; view 0 is the image itself.
+        number: number of the view, from 0; view 0 is the unchanged image.
     """
     if number == 0:
         return Augmentation()
@@ -67,12 +67,12 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
 
 
 def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
-    """Scale a view to a square; proportions change, but nothing is cut off.
+    """Scale an image, or a view of it, to a square. Proportions change; nothing is cut off.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3); origin at the top left.
         side: side of the square, in pixels.
-        view: part to show; None for the whole image.
+        view: the part to show and its changes; None: the unchanged image.
     """
     view = view or Augmentation()
     height, width = pixels.shape[:2]

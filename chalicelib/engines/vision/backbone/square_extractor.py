@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SquareExtractor:
-    """Base class of an Extractor; subclasses compute the vector."""
+    """Base class of an `Extractor`; each subclass implements `extract`."""
 
     name: ClassVar[str]
     """Short name; part of the folder of the stored features."""
@@ -33,7 +33,7 @@ class SquareExtractor:
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits that change with the backbones, the sizes or the algorithm.
+        """Return 12 hex digits that change if the backbones, the sizes or the algorithm change.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing.

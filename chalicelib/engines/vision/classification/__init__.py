@@ -1,1 +1,1 @@
-"""Classifies images that have one label each."""
+"""Models of type image: each image has exactly one label."""

@@ -1,4 +1,4 @@
-"""A trained model of type image: it classifies whitened embeddings by softmax."""
+"""A trained model of type image: a softmax classifier of whitened embeddings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SMALLEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ImageParameters:
-    """Parameters of a trained model."""
+    """Parameters of a trained model of type image."""
 
     labels: tuple[str, ...]
     """All label names. Labels without a training image always have probability 0."""
@@ -91,7 +91,7 @@ class TrainedImage:
         return self._parameters.backbones
 
     def predict(self, image: Picture) -> Ranked:
-        """Return every label of an image, most probable first.
+        """Return every label with its probability for an image, most probable first.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
@@ -99,7 +99,7 @@ class TrainedImage:
         return ranked(self.labels, self.probabilities(self._embedding(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the best label of an image, its uncertainty, and the similarity to training data.
+        """Return a `Judgement` of an image: label, uncertainty, similarity to training images.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
@@ -107,7 +107,7 @@ class TrainedImage:
         return self.judgement(self._embedding(image))
 
     def judgement(self, embedding: Floats) -> Judgement:
-        """Return the best label and its uncertainty, given an image's embedding, shape (1280,)."""
+        """Return the most probable label and its uncertainty, given an embedding, shape (1280,)."""
         whitened = self._whitened(embedding)
         logits = self._logits(whitened)
         shares = self._shares(logits)
@@ -123,7 +123,7 @@ class TrainedImage:
         )
 
     def probabilities(self, embedding: Floats) -> Doubles:
-        """Return the probability of each label, float64, (labels,), for an embedding, (1280,)."""
+        """Return the probability of each label, float64, (labels,), given an embedding, (1280,)."""
         return self._shares(self._logits(self._whitened(embedding)))
 
     def _embedding(self, image: Picture) -> Floats:
@@ -154,15 +154,15 @@ def dump(
     temperature: float,
     backbones: Mapping[str, str],
 ) -> bytes:
-    """Return the stored form of a model; equal parameters give equal bytes.
+    """Return a model as bytes for storage; equal parameters give equal bytes.
 
     Args:
         labels: all label names.
         present: indexes of the labels that the head was trained on, int, shape (known,).
-        served: `mean`, `whitening` and `values`, float. `values` has shape (1281, known): weights,
-            then biases.
-        temperature: divisor of the logits.
-        backbones: sha256 by name.
+        served: the arrays `mean`, `whitening` and `values`, float. `values` contains weights, then
+            biases, shape (1281, known).
+        temperature: number by which the logits are divided.
+        backbones: SHA-256 digest of each backbone, by name.
     """
     header = {
         "kind": KIND,
@@ -184,7 +184,7 @@ def dump(
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
-    """Read the bytes that `dump` returned; the backbone is loaded at the first prediction.
+    """Read a model from the bytes of `dump`; its backbone is loaded at the first prediction.
 
     Raises:
         ArtifactError: the bytes are damaged, are not an image model, or have an unknown version.

@@ -1,7 +1,7 @@
-"""Matrix products and a Cholesky factor that are the same with any number of threads.
+"""Computes matrix products and Cholesky factors that do not depend on the number of threads.
 
-Factors are rounded to 20 bits. Each sum of up to 4,096 products is then exact in float64, in any
-order. Other steps are computed element by element.
+Factors are rounded to 20 bits. A sum of up to 4,096 products of factors is then exact in float64,
+in any order of addition. Other steps are computed element by element.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _LEAST_PIVOT = 2.0**-40
 
 
 def exact_product(left: Doubles, right: Doubles) -> Doubles:
-    """Multiply two matrices, each rounded to 20 bits relative to its largest entry.
+    """Multiply two matrices after rounding each to 20 bits relative to its largest entry.
 
     Args:
-        left: float64, shape (rows, n), n up to 4,096.
+        left: float64, shape (rows, n); n is at most 4,096.
         right: float64, shape (n, columns).
     """
     return rounded_to_bits(left, _BITS) @ rounded_to_bits(right, _BITS)

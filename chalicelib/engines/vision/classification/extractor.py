@@ -1,7 +1,7 @@
-"""Computes one vector per view: the mean of the backbone's outputs for the view and its middle.
+"""Computes one vector per view of an image, with one backbone that runs twice.
 
-The backbone runs twice: on the whole view, and on its middle. Most images show their object in the
-middle, so this helps to separate labels whose images are similar as a whole.
+The backbone runs on the whole view and on its middle, and the outputs are averaged. Most images
+show their object in the middle, so this helps to separate labels with similar whole images.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A part of a view that is given to the backbone separately."""
+    """The middle part of a view, or the whole view, as input of the backbone."""
 
     share: float
     """Side of the part, which is the middle of the view, as a fraction of the view's side."""
@@ -31,7 +31,7 @@ class Look:
     """Side of the square to which the part is scaled, in pixels."""
 
     def at(self, view: Augmentation) -> Augmentation:
-        """Return a view that shows only this part of the given view."""
+        """Return a view that shows only this part of `view`."""
         left, top, right, bottom = view.crop
         margin = (1.0 - self.share) / 2
         wide, high = margin * (right - left), margin * (bottom - top)
@@ -62,7 +62,7 @@ class ClassificationExtractor(SquareExtractor):
     def extract(
         self, image: Picture, digest: bytes, view: int, looks: Sequence[Look] = LOOKS
     ) -> Halves:
-        """Return the features of one view, which are from 0 to 6, float16, shape (1280,).
+        """Return the features of one view, float16, shape (1280,). Values are from 0 to 6.
 
         Args:
             image: decoded image, whose shorter side may be reduced to `least_side` pixels.

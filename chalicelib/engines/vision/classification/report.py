@@ -1,7 +1,7 @@
-"""Learning curve, model card metrics, data report and limits of a model of type image.
+"""Writes learning curve, model card metrics, data report and limitations of a model of type image.
 
-The contract defines their JSON in sections 4 and 5. `shares` are out-of-fold probabilities of
-labels, float, shape (images, labels).
+Sections 4 and 5 of the contract define the JSON. `shares` are out-of-fold probabilities of labels,
+float, shape (images, labels).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
-    """Return the learning curve record of a head."""
+    """Return the learning curve record of an epoch, for the head in `fit`."""
     targets, held, seen = training.targets, training.held, training.scored_part
     names = training.data.pictures.labels
     truth = targets.single()
@@ -81,7 +81,7 @@ _LOWEST, _HIGHEST = 0.25, 8.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageFolds:
-    """Out-of-fold predictions, by heads that were not trained on the predicted images."""
+    """Out-of-fold predictions, from heads that were not trained on the predicted images."""
 
     places: Ints
     """Image indexes, int, shape (n,)."""
@@ -91,7 +91,7 @@ class ImageFolds:
     """True label of each image, as an index of the labels that have images, int, shape (n,)."""
 
     def calibration_error(self, temperature: float) -> float | None:
-        """Return the mean difference between probability and accuracy; None for no images."""
+        """Return the mean difference between probability and accuracy; None without images."""
         if not len(self.truth):
             return None
         shares = probabilities(self.logits, temperature)
@@ -102,9 +102,9 @@ class ImageFolds:
 
         Args:
             last: learning curve record of the last epoch, which has the accuracy on held-out
-              images.
+                images.
             tests: number of held-out images.
-            temperature: divisor of the logits.
+            temperature: number by which the logits are divided.
         """
         shares = probabilities(self.logits, temperature)
         hits = int((self.logits.argmax(axis=1) == self.truth).sum()) if len(self.truth) else 0
@@ -124,9 +124,9 @@ class ImageFolds:
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Return the temperature, fitted to the folds with smoothed targets.
+    """Return the temperature of the model, fitted to out-of-fold logits with smoothed targets.
 
-    Without smoothing, it would be extreme if there are few errors.
+    Without smoothing, the temperature would be extreme if there are few errors.
     """
     # Rule of succession: after n correct predictions, the next is wrong with probability 1 / (n +
     # 2).
@@ -135,7 +135,7 @@ def served_temperature(folds: ImageFolds) -> float:
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
-    """Return the data report, which lists problems of the training data, as JSON."""
+    """Return the data report as a JSON object. It lists problems of the training data."""
     typical = float(np.median(training.targets.counts(np.arange(training.targets.pictures))))
     suspects = reports.likely_label_errors(shares, folds.truth) if len(folds.truth) else []
     return {
@@ -170,7 +170,7 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> list[SuspectExample]:
-    """Return all images whose labels are flagged as likely errors; the data report lists fewer.
+    """Return all images with likely label errors; the data report lists only some of them.
 
     Images of a global dataset are left out, because users cannot correct them.
     """
@@ -191,7 +191,7 @@ def suspect_examples(
 def evaluation(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> Evaluation:
-    """Return the evaluation of a dataset's images, from out-of-fold predictions.
+    """Return the evaluation of the dataset `dataset_id`, from out-of-fold predictions.
 
     Images of other (global) datasets are left out.
     """

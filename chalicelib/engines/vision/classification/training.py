@@ -46,35 +46,35 @@ _DECAY = 1e-3
 
 
 class SoftmaxHeadSpec:
-    """Defines the softmax head of type image: transformation, start, loss and penalty."""
+    """Defines how the softmax head of an image model is fitted: transform, start, loss, penalty."""
 
     def __init__(self, targets: ImageTargets) -> None:
         self._labels = targets.single()
         self._size = targets.size
 
     def decay(self, choice: int, pictures: int) -> float:
-        """Return the strength of the penalty, which is the same for all trainings."""
+        """Return the strength of the penalty; it is the same for all trainings."""
         del choice, pictures
         return _DECAY
 
     def fit_transform(self, raw: Halves, places: Ints) -> Whitening:
-        """Fit the whitening to the training part of the split.
+        """Fit the whitening to the embeddings of the training part.
 
         Args:
             raw: embeddings of the training part, float16, shape (n, 1280).
-            places: index of the image of every row, int, shape (n,).
+            places: index of the image of each row of `raw`, int, shape (n,).
         """
         return fit_whitening(raw, self._labels[places])
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return the initial weights: each label's mean feature vector, float64, (1281, labels).
+        """Return the initial weights and biases, float64, shape (1281, labels).
 
-        Each mean is scaled to the length START_LENGTH; the last row, the biases, is zero.
+        The weights of a label are its mean feature vector, scaled to START_LENGTH. Biases are zero.
 
         Args:
             table: whitened features.
-            rows: maps rows to images.
-            places: images of the training part, int, shape (n,).
+            rows: maps rows of the table to images.
+            places: indexes of the images to train on, int, shape (n,).
         """
         means = np.zeros((self._size, table.dims))
         is_trained = np.zeros(len(rows.first), bool)
@@ -91,16 +91,16 @@ class SoftmaxHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SoftmaxLoss:
-        """Return the cross-entropy loss; `places` is not used."""
+        """Return the cross-entropy loss. It is the same for all `places`."""
         del places
         return SoftmaxLoss()
 
 
 class ImageTraining(LinearHeadTraining):
-    """A `VisionTraining` of type image; it trains a softmax head on whitened embeddings."""
+    """A `VisionTraining` of type image: trains a softmax head on whitened embeddings."""
 
     def make_spec(self, targets: ImageTargets) -> SoftmaxHeadSpec:
-        """Return the definition of the softmax head."""
+        """Return the definition of the softmax head for these labels."""
         return SoftmaxHeadSpec(targets)
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Whitens features: makes images of one label vary equally in all directions.
+"""Whitens embeddings, so that images of the same label vary equally in all directions.
 
 A direction in which images of the same label vary much does not help to distinguish labels. So
-features are divided by this variation, which gives other directions more weight.
+embeddings are divided by this variation. Other directions then have more weight.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ class Whitening:
 
     @property
     def dims(self) -> int:
-        """Length of a transformed row."""
+        """Length of a whitened embedding."""
         return len(self.mean)
 
     @property
     def unit(self) -> float:
-        """Transformed values are rounded to multiples of this number."""
+        """Whitened values are rounded to multiples of this number."""
         return 2.0**-15
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays to store in an artifact."""
+        """Return the arrays of the whitening to store in an artifact."""
         return {"mean": self.mean, "whitening": self.matrix}
 
     def apply(self, embeddings: Floats) -> Doubles:
-        """Return whitened unit vectors, float64, which do not depend on the number of threads.
+        """Return whitened unit vectors, float64, (rows, dims), equal for any number of threads.
 
         Args:
             embeddings: values of at least 0, shape (rows, dims).
@@ -61,7 +61,7 @@ class Whitening:
 
 
 def fit_whitening(embeddings: Floats, labels: Ints) -> Whitening:
-    """Fit the whitening to embeddings; if no label has two rows, only centre them.
+    """Fit the whitening to embeddings. If no label has two rows, it only centres embeddings.
 
     Args:
         embeddings: embeddings of the training part, shape (rows, dims), at most 2**20 rows.
@@ -88,9 +88,9 @@ def _scatter_within(rows: Doubles, labels: Ints) -> tuple[Doubles, int]:
 
 
 def _shrunk(covariance: Doubles, freedom: int) -> Doubles:
-    """Shrink a covariance towards the identity, and scale it to a mean variance of 1.
+    """Shrink a covariance matrix towards the identity, and scale it to a mean variance of 1.
 
-    Source: Chen et al. 2010, oracle approximating shrinkage.
+    Source: Chen et al. 2010, oracle approximating shrinkage. `freedom` is the degrees of freedom.
     """
     dims = len(covariance)
     trace = float(np.add.reduce(np.diagonal(covariance)))

@@ -1,4 +1,4 @@
-"""The settings of the two detection algorithms."""
+"""The settings of the algorithms `object-detection` and `retail-execution`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FLOOR = 0.05
 
 @dataclass(frozen=True)
 class Rules:
-    """The settings of one algorithm."""
+    """The settings of one detection algorithm."""
 
     algorithm: str
     """Name of the algorithm in the API."""
@@ -38,13 +38,13 @@ class Rules:
     """Whether predictions can also use the mirror image."""
 
     def training_view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
-        """Return the view of an image with the index `number`, as used in training."""
+        """Return the view `number` of an image, as a training uses it."""
         return (
             tiled_views(width, height)[number] if self.is_tiled else augmented_view(digest, number)
         )
 
     def answered_views(self, width: int, height: int) -> Sequence[ImageView]:
-        """Return the views that a prediction uses."""
+        """Return the views of an image that a prediction uses."""
         return tiled_views(width, height) if self.is_tiled else [ImageView()]
 
 
@@ -61,7 +61,7 @@ def rules_of(algorithm: str) -> Rules:
     """Return the settings of an algorithm.
 
     Args:
-        algorithm: name in the API; an empty name means object-detection.
+        algorithm: name of the algorithm in the API; an empty name means object-detection.
 
     Raises:
         ValueError: the algorithm is unknown.

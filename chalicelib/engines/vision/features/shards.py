@@ -1,4 +1,4 @@
-"""Stores features of several views in one object (shard).
+"""Stores features of several views of images in one object (shard).
 
 The object begins with a list of its contents. The rows follow without compression, so that single
 rows can be read.
@@ -34,7 +34,7 @@ _ENTRY_BYTES = DIGEST_BYTES + 2 + 8
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """The image and the view whose features are in a row of a shard."""
+    """Identifies the image and the view whose features a row of a shard contains."""
 
     digest: bytes
     """Digest of the image file, 16 bytes."""
@@ -46,7 +46,7 @@ class ShardEntry:
 
 @dataclass(frozen=True)
 class Shard:
-    """The list of contents of a shard."""
+    """The list of the rows of a shard, without their features."""
 
     entries: list[ShardEntry]
     rows_at: int
@@ -55,15 +55,15 @@ class Shard:
     """Size of a row in bytes. Rows follow each other without gaps."""
 
     def place(self, number: int) -> int:
-        """Return the offset of a row in the shard, in bytes."""
+        """Return the offset of the row `number` in the shard, in bytes."""
         return self.rows_at + number * self.row_bytes
 
 
 def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
-    """Return the bytes of a shard; equal arguments give equal bytes.
+    """Return a shard as bytes for storage; equal arguments give equal bytes.
 
     Args:
-        entries: entry of each row.
+        entries: image and view of each row.
         rows: features of each row, float16, shape (values,).
 
     Returns:
@@ -87,7 +87,7 @@ def head_bytes(rows: int) -> int:
 
 
 def read_shard(content: bytes) -> Shard:
-    """Read and verify a whole shard.
+    """Read and verify a whole shard; return its list of contents.
 
     Raises:
         ArtifactError, ValueError: the bytes are damaged.

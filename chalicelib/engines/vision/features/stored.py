@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredPicture:
-    """An image whose features are stored."""
+    """Facts about an image whose features are stored."""
 
     number: int
     """Number under which the image's features are stored; copies of a file share one number."""
@@ -25,7 +25,7 @@ class StoredPicture:
 
 
 class StoredFeatures:
-    """A `FeatureReader` of stored features. Images that could not be read have no features."""
+    """A `FeatureReader` of stored features. Images that could not be decoded have no features."""
 
     def __init__(
         self,
@@ -34,13 +34,13 @@ class StoredFeatures:
         read: Callable[[int, int], bytes],
         close: Callable[[], None],
     ) -> None:
-        """Store the functions that read the features.
+        """Store the arguments; `row` reads the features.
 
         Args:
-            places: ascending indexes of the requested images that have features.
+            places: indexes of the images that have features, in ascending order.
             pictures: facts about each of these images.
-            read: returns the bytes of a row, given `StoredPicture.number` and the number of a view.
-            close: frees the storage; nothing can be read afterwards.
+            read: returns the features as bytes, given `StoredPicture.number` and the view's number.
+            close: releases the storage. Features cannot be read afterwards.
         """
         self.places = places
         self._pictures = pictures
@@ -48,11 +48,11 @@ class StoredFeatures:
         self.close = close
 
     def size(self, place: int) -> tuple[int, int]:
-        """Return width and height of an image as displayed, in pixels."""
+        """Return width and height of the image `place` as displayed, in pixels."""
         return self._pictures[place].size
 
     def views(self, place: int) -> int:
-        """Return the number of views, at least 1."""
+        """Return the number of views of the image `place` that have features, at least 1."""
         return self._pictures[place].views
 
     def row(self, place: int, view: int = 0) -> Halves:

@@ -1,4 +1,4 @@
-"""A table of transformed features in two bytes per number, filled in chunks.
+"""A table of transformed features, filled in chunks. Each number takes two bytes.
 
 A hundred thousand images take 256 MB. Float values are computed from the table in batches.
 """
@@ -24,7 +24,7 @@ _MOST = 32_767
 
 
 class Rows:
-    """Assigns a row number to each view of each training image."""
+    """Assigns a row index to each view of each image, and reads raw features by row index."""
 
     def __init__(self, reader: FeatureReader, names: Sequence[str]) -> None:
         self._reader = reader
@@ -41,7 +41,7 @@ class Rows:
         """Index of the image of every row, int, shape (rows,)."""
 
     def raw(self, rows: Ints) -> Halves:
-        """Return the raw features of `rows`, int, shape (n,); the result is float16, (n, dims).
+        """Return the raw features, float16, shape (n, dims), of the row indexes `rows`.
 
         Raises:
             TrainingFailed: a number is not finite.
@@ -65,7 +65,7 @@ class Rows:
 
 
 class FeatureTable:
-    """Transformed features, stored as int16 multiples of a unit."""
+    """A table of transformed features. Numbers are stored as int16 multiples of `unit`."""
 
     def __init__(
         self,
@@ -78,9 +78,9 @@ class FeatureTable:
         """Allocate the table.
 
         Args:
-            rows: source of raw features.
-            needed: rows that will be used, int, shape (n,); other rows stay empty.
-            transform: converts raw float16 features (n, m) to float64 (n, dims).
+            rows: reads raw features by row index.
+            needed: indexes of the rows to fill, int, shape (n,); other rows stay empty.
+            transform: converts raw features, float16, shape (n, m), to float64, shape (n, dims).
             dims: length of a transformed row.
             unit: step between two stored values, a power of two; values beyond 32,767 steps are
                 clipped.
@@ -94,7 +94,7 @@ class FeatureTable:
 
     @property
     def dims(self) -> int:
-        """Length of a row."""
+        """Length of a row of transformed features."""
         return self._values.shape[1]
 
     @property
@@ -115,13 +115,13 @@ class FeatureTable:
         self._filled += len(rows)
 
     def take(self, rows: Ints) -> Doubles:
-        """Return the features of `rows`, int, shape (n,); the result is float64, (n, dims)."""
+        """Return the transformed features, float64, shape (n, dims), of the row indexes `rows`."""
         values: Doubles = self._values[rows].astype(np.float64)
         values *= self._unit
         return values
 
     def total(self, rows: Ints) -> Doubles:
-        """Return the exact sum of `rows`, int, shape (n,); the result is float64, (dims,)."""
+        """Return the exact sum of transformed features, float64, (dims,), over `rows`."""
         totals = np.zeros(self.dims, np.int64)
         for first in range(0, len(rows), CHUNK_ROWS):
             part = self._values[rows[first : first + CHUNK_ROWS]]

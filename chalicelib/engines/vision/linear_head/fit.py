@@ -1,4 +1,4 @@
-"""Trains a head batch by batch. The state can be saved between any two batches.
+"""Trains a linear head batch by batch. The state can be saved between any two batches.
 
 The order of images in an epoch depends only on the seed and the epoch number, so it is not saved.
 `places` are indexes of images, int, shape (n,).
@@ -31,13 +31,13 @@ _UPDATE_PASSES = 16
 
 
 def batch_size(pictures: int) -> int:
-    """Return the number of images per batch: 32, or more to limit an epoch to 400 batches."""
+    """Return the number of images per batch: 32, or more if an epoch would exceed 400 batches."""
     return SMALL_BATCH * max(1, -(-pictures // (SMALL_BATCH * _MOST_BATCHES)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearFitOptions:
-    """Options of one fit."""
+    """Options for training one linear head."""
 
     places: Ints
     """Indexes of the images to train on, int, shape (n,)."""
@@ -51,12 +51,12 @@ class LinearFitOptions:
 
     @property
     def batches(self) -> int:
-        """Number of batches of an epoch."""
+        """Number of batches in one epoch."""
         return -(-len(self.places) // batch_size(len(self.places)))
 
 
 class LinearFit:
-    """A training of one head, in progress."""
+    """The training of one linear head. It can be saved and resumed."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class LinearFit:
         return self.head.steps / (self._plan.batches * self._plan.epochs)
 
     def advance(self) -> bool:
-        """Take some training steps, but stop at the end of the epoch; return whether it ended."""
+        """Take some training steps, at most to the end of the epoch; return whether it ended."""
         size = self.head.values.size
         batch = batch_size(len(self._plan.places))
         count = max(1, int(_STEP_WORK / (_BATCH_WORK + size * (2 * batch + _UPDATE_PASSES))))
@@ -109,7 +109,7 @@ class LinearFit:
         return False
 
     def logits(self, places: Ints) -> Singles:
-        """Return the logits for view 0 of images, float32, shape (n, labels)."""
+        """Return the logits, float32, shape (n, labels), for view 0 of the images `places`."""
         scores = np.empty((len(places), self._targets.size), np.float32)
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]
@@ -119,10 +119,10 @@ class LinearFit:
         return scores
 
     def mean_loss(self, logits: Floats, places: Ints) -> float:
-        """Return the mean loss over images, given their logits.
+        """Return the mean loss over the images `places`, given their logits.
 
         Args:
-            logits: float, shape (n, labels).
+            logits: logits of the images, float, shape (n, labels).
             places: indexes of the images, int, shape (n,).
         """
         total = 0.0

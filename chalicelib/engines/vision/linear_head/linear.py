@@ -26,19 +26,19 @@ class Loss(Protocol):
         Args:
             logits: float, shape (examples, labels).
             targets: 1 where an example has a label, else 0, same shape.
-            arithmetic: how exponentials are computed.
+            arithmetic: computes exponentials.
         """
         ...
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
         """Return the derivatives of the losses with respect to the logits.
 
-        Their absolute values are at most about 5.
+        The absolute values of the derivatives are at most about 5.
 
         Args:
             logits: float, shape (examples, labels); may be overwritten.
             targets: 1 where an example has a label, else 0, same shape.
-            arithmetic: how exponentials are computed.
+            arithmetic: computes exponentials.
         """
         ...
 
@@ -72,7 +72,7 @@ class SoftmaxLoss:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SigmoidLoss:
-    """Binary cross-entropy for any number of labels per example, with weighted positives."""
+    """Binary cross-entropy for any number of labels per example. Positive labels have weights."""
 
     positive_weights: Floats
     """Weight of an example that has the label, float, shape (labels,)."""
@@ -87,13 +87,13 @@ class SigmoidLoss:
         return losses
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Return weighted probabilities minus targets; see `Loss`."""
+        """Return probabilities minus targets, weighted by label; see `Loss`."""
         shares = sigmoid(logits, arithmetic)
         return np.where(targets > 0, self.positive_weights * (shares - 1.0), shares)
 
 
 def sigmoid(logits: Floats, arithmetic: Arithmetic) -> Floats:
-    """Return the logistic function, computed without overflow; float, any shape."""
+    """Return the logistic function of logits of any shape, computed without overflow."""
     small = arithmetic.exp(-np.abs(logits))
     shares: Floats = np.where(logits >= 0, 1.0, small) / (1.0 + small)
     return shares
@@ -113,24 +113,24 @@ class LinearHead:
 
     @classmethod
     def starting_at(cls, values: Floats) -> LinearHead:
-        """Return a head with given weights and biases, float, shape (dims + 1, labels)."""
+        """Return a head with the weights and biases `values`, float, shape (dims + 1, labels)."""
         return cls(values.copy(), np.zeros_like(values), np.zeros_like(values))
 
     def logits(self, features: Floats) -> Floats:
         """Return the logits of feature rows, float, shape (rows, labels).
 
         Args:
-            features: float, shape (rows, dims).
+            features: feature rows, float, shape (rows, dims).
         """
         scores: Floats = features @ self.values[:-1]
         scores += self.values[-1]
         return scores
 
     def gradient(self, features: Floats, residuals: Floats) -> Floats:
-        """Return the gradient of the mean loss, float, shape (dims + 1, labels).
+        """Return the gradient of the mean loss of the rows, float, shape (dims + 1, labels).
 
         Args:
-            features: float, shape (rows, dims).
+            features: feature rows, float, shape (rows, dims).
             residuals: derivatives of the losses with respect to the logits, float, shape (rows,
                 labels).
         """
@@ -144,9 +144,9 @@ class LinearHead:
         """Take one step of Adam (Kingma and Ba 2015).
 
         Args:
-            gradient: float, shape (dims + 1, labels); overwritten.
+            gradient: gradient of the loss, float, shape (dims + 1, labels). It is overwritten.
             rate: learning rate.
-            arithmetic: how weights are rounded.
+            arithmetic: rounds the weights.
         """
         self.steps += 1
         self.first *= _FIRST_DECAY
@@ -168,5 +168,5 @@ class LinearHead:
 
 
 def cosine_rate(highest: float, step: int, steps: int) -> float:
-    """Return the learning rate of a step, counted from 0, on a cosine schedule."""
+    """Return the learning rate of the step `step` (from 0) of `steps`, on a cosine schedule."""
     return 0.5 * highest * (1.0 + math.cos(math.pi * step / max(steps, 1)))

@@ -26,27 +26,27 @@ FIT_ROWS = 8_192
 
 
 class Transform(Protocol):
-    """Converts raw features to the input of a head."""
+    """Converts raw features to the input of a linear head."""
 
     @property
     def dims(self) -> int:
-        """Length of a transformed row."""
+        """Length of a row of transformed features."""
         ...
 
     @property
     def unit(self) -> float:
         """Transformed values are rounded to multiples of this number, a power of two.
 
-        A value is at most 32,767 times this number.
+        The absolute value is at most 32,767 times this number.
         """
         ...
 
     def apply(self, raw: Halves) -> Doubles:
-        """Transform rows, float16, shape (n, raw dims), to float64, shape (n, dims)."""
+        """Transform raw features, float16, shape (n, raw dims), to float64, shape (n, dims)."""
         ...
 
     def arrays(self) -> Arrays:
-        """Return the arrays to store in an artifact."""
+        """Return the arrays of the transformation to store in an artifact."""
         ...
 
 
@@ -54,11 +54,11 @@ class HeadSpec(Protocol):
     """Defines how an engine fits its heads: transformation, start, loss and penalty."""
 
     def fit_transform(self, raw: Halves, places: Ints) -> Transform:
-        """Fit the transformation to the training part of the split.
+        """Fit the transformation to the raw features of the training part.
 
         Args:
-            raw: rows of the training part, float16, shape (n, raw dims).
-            places: index of the image of every row, int, shape (n,).
+            raw: raw features of the training part, float16, shape (n, raw dims).
+            places: index of the image of each row of `raw`, int, shape (n,).
         """
         ...
 
@@ -66,7 +66,7 @@ class HeadSpec(Protocol):
         """Return the weights and biases at which the fit of a head starts.
 
         Args:
-            table: transformed features.
+            table: table of transformed features.
             rows: maps rows of the table to images.
             places: indexes of the images to train on, int, shape (n,).
 
@@ -80,7 +80,7 @@ class HeadSpec(Protocol):
         ...
 
     def decay(self, choice: int, pictures: int) -> float:
-        """Return the strength of the penalty on the distance of the weights from their start.
+        """Return the strength of the penalty, which keeps the weights near their start values.
 
         Args:
             choice: index of the penalty in the list of penalties to try.
@@ -91,7 +91,7 @@ class HeadSpec(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadTask:
-    """A head to fit: images to train on, images to predict, and the penalty to use."""
+    """The task of fitting one head: images to train on, images to predict, and the penalty."""
 
     purpose: str
     """Purpose of the head.
@@ -110,14 +110,14 @@ class HeadTask:
     """Length of a raw row, from which the work is estimated."""
 
     def cost(self, rows: int, labels: int) -> float:
-        """Return the estimated number of multiplications, from which the progress is computed."""
+        """Estimate the multiplications of the task, to compute the progress of the training."""
         visits = self.epochs * len(self.trained)
         return 1e9 + rows * self.raw_dims**2 + visits * (3e4 + 3.0 * self.raw_dims * labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PipelineInputs:
-    """Data that all tasks of a training share."""
+    """The data of a training that all its tasks share."""
 
     spec: HeadSpec
     rows: Rows
@@ -136,10 +136,10 @@ class HeadPipeline:
         """Prepare a task.
 
         Args:
-            task: the task.
+            task: the head to fit.
             inputs: data of the training.
             rate: learning rate at the first step.
-            seed: seed of the order of images and of their views.
+            seed: seed of the order of images and of the choice of views.
         """
         self.task = task
         self._spec = inputs.spec
@@ -156,7 +156,7 @@ class HeadPipeline:
 
     @property
     def fit(self) -> LinearFit:
-        """The fit of the head; raises RuntimeError if it has not begun."""
+        """The fit of the head. Raises RuntimeError before the fit has begun."""
         if self._fit is None:
             raise RuntimeError("The fit of this task has not begun.")
         return self._fit
@@ -185,7 +185,7 @@ class HeadPipeline:
         return False
 
     def save(self) -> Arrays:
-        """Return the state as arrays, for `restore`; empty before the first batch."""
+        """Return the state as arrays for `restore`; no arrays before the first batch."""
         if self._fit is None:
             return self._saved or {}
         return self._fit.save()
@@ -193,7 +193,7 @@ class HeadPipeline:
     def restore(self, arrays: Arrays) -> None:
         """Resume from the arrays that `save` returned.
 
-        Features are not saved: `step` first fills their table again, then continues the fit.
+        Features are not saved. So `step` first fills the table of features, then continues the fit.
         """
         self._saved = arrays or None
 

@@ -25,7 +25,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class LinearCardFacts:
-    """Facts for the model card that differ between engines."""
+    """Facts for the model card that depend on the type of the model."""
 
     engine: str
     backbones: Sequence[Mapping[str, str]]
@@ -38,7 +38,7 @@ class LinearCardFacts:
 
 
 def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict[str, str]]:
-    """Return title, sha256 and licence of backbones.
+    """Return the title, the SHA-256 digest and the licence of each backbone.
 
     Raises:
         BackboneNotInstalled: a backbone is missing.
@@ -50,7 +50,7 @@ def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict
 def card_document(
     model: Model, training: LinearHeadTraining, facts: LinearCardFacts, now: datetime
 ) -> dict[str, Any]:
-    """Return the model card, without metrics and data report."""
+    """Return the model card without its metrics and its data report."""
     pictures = training.data.pictures
     return {
         "modelId": model.model_id,
@@ -82,13 +82,13 @@ def card_document(
 
 
 def present_labels(training: LinearHeadTraining) -> list[str]:
-    """Return the labels that have images; only these are labels of the head."""
+    """Return the names of the labels that have images; the head predicts only these labels."""
     names = training.data.pictures.labels
     return [names[label] for label in training.targets.present]
 
 
 def share_record(hits: int, total: int) -> dict[str, float]:
-    """Return a fraction as JSON: the value, its 95 % interval and the number of trials."""
+    """Return hits / total as JSON: the value, its 95 % interval and the number `total`."""
     interval = metrics.wilson_interval(hits, total)
     return {
         "value": round(interval.value, 6),
@@ -100,7 +100,7 @@ def share_record(hits: int, total: int) -> dict[str, float]:
 
 
 def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
-    """Return the part of the data report about near-duplicates."""
+    """Return the record of near-duplicates for the data report."""
     pairs, held = training.pairs(), training.split.held
     pictures = training.data.pictures.pictures
     is_torn = held[pairs.left] != held[pairs.right]

@@ -1,6 +1,6 @@
 """Splits images into a training and a held-out part, and into folds.
 
-Near-duplicates stay together. They are divided only if nothing could be held out otherwise.
+Near-duplicates are in the same part and fold, unless otherwise no image could be held out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageSplit:
-    """The split of a training's images, and their folds."""
+    """The split of the images of a training into training and held-out part, and into folds."""
 
     held: Bools
     """Whether each image is held out, bool, shape (images,)."""
@@ -38,17 +38,17 @@ def split_images(
     seed: int,
     folds: int,
 ) -> ImageSplit:
-    """Hold out images of each label, and assign folds, in an order given by `keys` and the seed.
+    """Hold out images of each label, and assign the images to folds.
 
-    A label with too few images to hold one out is trained on but not tested.
+    A label with too few images to hold out one of them is trained but not tested.
 
     Args:
         targets: labels of the images.
-        groups: group number, equal for near-duplicates, int, shape (images,).
+        groups: group number of each image, int, shape (images,); equal for near-duplicates.
         keys: for each image, bytes that identify its file and labels. Equal keys and seeds give
             equal splits.
-        split_ratio: fraction to train on; 1 holds nothing out.
-        seed: seed of the order.
+        split_ratio: fraction of the images to train on; 1 holds nothing out.
+        seed: seed of the random order of images.
         folds: number of folds, at least 2.
     """
     ranks = shuffled_ranks(keys, seed)

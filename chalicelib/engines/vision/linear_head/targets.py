@@ -1,4 +1,4 @@
-"""The labels of a training's images. An image may have several labels."""
+"""The labels of the images of a training. An image may have several labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ImageTargets:
-    """The labels of each image, renumbered so that labels without an image are skipped."""
+    """The labels of each image. Labels are numbered again, without the labels that no image has."""
 
     def __init__(self, labels_of: Sequence[Sequence[int]], names: int) -> None:
         """Assign a number to each label that any image has.
@@ -58,7 +58,7 @@ class ImageTargets:
         return dense
 
     def counts(self, places: Ints) -> Ints:
-        """Return how many of the given images have each label, int, shape (labels,)."""
+        """Return, for each label, how many images of `places` have it, int, shape (labels,)."""
         chosen = np.zeros(self.pictures, bool)
         chosen[places] = True
         return np.bincount(self.labels[chosen[self.places]], minlength=self.size)

@@ -1,7 +1,7 @@
-"""Trains a model with a linear head: near-duplicates, split, epochs, folds, final head.
+"""Trains a model with a linear head. Stages: near-duplicates, split, epochs, folds, final head.
 
-Finished work can be saved between any two steps, and another process can resume. Tables of
-features are not saved but filled again. `places` are indexes of images, int, shape (n,).
+The state can be saved between any two steps, and another process can resume from it. Tables of
+features are not saved, but filled again. `places` are indexes of images, int, shape (n,).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MOST_JUDGED, _LEAST_JUDGED, _JUDGED_WORK = 20_000, 1_000, 5e9
 
 
 class LinearHeadTraining(ABC):
-    """A `VisionTraining` whose model is a linear head. Subclasses define the head."""
+    """A `VisionTraining` of a model with a linear head. Subclasses define the head."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class LinearHeadTraining(ABC):
             data: images and their features.
             options: options of the training.
             backbones: the frozen networks.
-            checkpoint: bytes that `save` returned; None for a new training.
+            checkpoint: bytes that `save` of the same training returned; None for a new training.
 
         Raises:
             TrainingFailed: fewer than two labels have images.
@@ -141,7 +141,7 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def make_spec(self, targets: ImageTargets) -> HeadSpec:
-        """Return the definition of the head for the labels of the images."""
+        """Return the definition of the head for the labels in `targets`."""
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -152,12 +152,12 @@ class LinearHeadTraining(ABC):
         """Return the learning curve record of an epoch."""
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return the tasks that compare the possible penalties; no tasks for only one penalty."""
+        """Return the tasks by which penalties are compared; none if there is only one penalty."""
         del split
         return []
 
     def choose(self, tasks: list[HeadTask]) -> int:
-        """Return the index of the best penalty, given the finished tasks of `choices`."""
+        """Return the index of the penalty to use, given the finished tasks of `choices`."""
         del tasks
         return 0
 
@@ -168,12 +168,12 @@ class LinearHeadTraining(ABC):
 
     @property
     def tried(self) -> Sequence[float]:
-        """The penalties that are tried; a checkpoint with other penalties is rejected."""
+        """The penalties to try. A checkpoint with different penalties is rejected."""
         return ()
 
     @property
     def split(self) -> ImageSplit:
-        """The split and the folds; near-duplicates must already be known."""
+        """The split and the folds. Near-duplicates must be known before the first use."""
         if self._split is None:
             groups = self._finder.groups()
             self._split = split_images(
@@ -199,12 +199,12 @@ class LinearHeadTraining(ABC):
 
     @property
     def trained(self) -> Ints:
-        """Indexes of the training images of the split, int, shape (n,)."""
+        """Indexes of the images in the training part, int, shape (n,)."""
         return np.flatnonzero(~self.split.held)
 
     @property
     def scored_part(self) -> Ints:
-        """Indexes of the training images on which accuracy and loss are measured, int, (n,)."""
+        """Indexes of the training images for measuring training accuracy and loss, int, (n,)."""
         trained = self.trained
         work = _COMPARED_DIMS * self.targets.size
         most = min(_MOST_JUDGED, max(_LEAST_JUDGED, int(_JUDGED_WORK / work)))
@@ -221,15 +221,15 @@ class LinearHeadTraining(ABC):
         return self._finder.pairs()
 
     def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:
-        """Return the logits of finished tasks for images on which the heads were not trained.
+        """Return logits of images from heads of finished tasks that were not trained on them.
 
         Args:
-            purpose: purpose of the tasks.
-            choice: index of the penalty of the tasks; None for tasks with any penalty.
+            purpose: only tasks with this purpose are used.
+            choice: only tasks with this index of the penalty are used; None: any penalty.
 
         Returns:
-            Indexes of the images, int, shape (n,), ascending, and their logits, float32, shape (n,
-            labels).
+            The indexes of the images, int, shape (n,), in ascending order, and their logits,
+            float32, shape (n, labels).
         """
         places, logits = [np.empty(0, np.int64)], [np.empty((0, self.targets.size), np.float32)]
         for number, task in enumerate(self._tasks[: self._done]):
@@ -240,7 +240,7 @@ class LinearHeadTraining(ABC):
         return np.concatenate(places)[order], np.concatenate(logits)[order]
 
     def served(self) -> Arrays:
-        """Return the transformation and the head of the finished model."""
+        """Return the arrays of the finished model: transformation and head."""
         return strip_prefix("served", self._results)
 
     @property

@@ -1,1 +1,1 @@
-"""Classifies images that have any number of labels each."""
+"""Models of type image-multi-label: each image has any number of labels."""

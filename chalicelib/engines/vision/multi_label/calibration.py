@@ -1,8 +1,8 @@
 """Converts the head's logits to calibrated probabilities.
 
-In the loss of a label, examples that have the label have a higher weight. This shifts the label's
-logit by the logarithm of the weight, so this shift is subtracted. Then one temperature is fitted to
-out-of-fold logits.
+In the loss of a label, examples with the label have a higher weight. The weight shifts the logit of
+the label by its logarithm. This shift is subtracted. Then one temperature is fitted to out-of-fold
+logits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SMALLEST = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SigmoidCalibration:
-    """The shifts and the temperature that calibrate logits."""
+    """A calibration of logits: a shift for each label, and a temperature."""
 
     shifts: Doubles
     """Shift to subtract from each label's logits, float64, shape (labels,)."""
@@ -33,17 +33,17 @@ class SigmoidCalibration:
     """Divisor of the shifted logits."""
 
     def shares(self, logits: Floats) -> Doubles:
-        """Return calibrated probabilities, float64, for logits, float, shape (rows, labels)."""
+        """Return calibrated probabilities, float64, (rows, labels), of logits of the same shape."""
         shifted = (logits.astype(np.float64) - self.shifts) / self.temperature
         return sigmoid(shifted, GridArithmetic()).astype(np.float64)
 
 
 def fit_calibration(positive_weights: Doubles, logits: Floats, truth: Bools) -> SigmoidCalibration:
-    """Fit the calibration with the lowest loss; the temperature is 1 if there are no images.
+    """Fit the temperature with the lowest loss; it is 1 if there are no images.
 
     Args:
-        positive_weights: weights of the loss, float64, shape (labels,).
-        logits: scores by heads that were not trained on the images, float, shape (n, labels).
+        positive_weights: weight of positive examples in the loss, float64, shape (labels,).
+        logits: logits from heads that were not trained on the images, float, shape (n, labels).
         truth: whether an image has a label, bool, same shape.
     """
     shifts = exact_log(positive_weights).astype(np.float64)

@@ -1,4 +1,4 @@
-"""A trained model of type image-multi-label: a sigmoid per label on standardised features."""
+"""A trained model of type image-multi-label: a sigmoid classifier of standardised features."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ KIND, VERSION = "vision-multi-label", 1
 
 @dataclass(frozen=True)
 class MultiLabelHeader:
-    """The JSON header of a stored model."""
+    """The JSON header of a stored model of type image-multi-label."""
 
     labels: Sequence[str]
     """All label names. Labels without a training image always have probability 0."""
@@ -61,7 +61,7 @@ class TrainedMultiLabel:
         arrays: Mapping[str, Array],
         backbones: BackbonePool,
     ) -> None:
-        """Store the parameters.
+        """Create a model from its header and its arrays.
 
         Args:
             head: header with labels, features, temperature and backbones.
@@ -102,7 +102,7 @@ class TrainedMultiLabel:
         return self._uses
 
     def predict(self, image: Picture) -> Ranked:
-        """Return every label of an image, most probable first.
+        """Return every label with its probability for an image, most probable first.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
@@ -110,7 +110,7 @@ class TrainedMultiLabel:
         return ranked(self.labels, self.probabilities(self._features(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the best label of an image, with the uncertainty of the prediction.
+        """Return the most probable label of an image, with the uncertainty of the prediction.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
@@ -118,7 +118,7 @@ class TrainedMultiLabel:
         return self.judgement(self._features(image))
 
     def judgement(self, features: Floats) -> Judgement:
-        """Return the best label and its uncertainty, given features, shape (2992,) or (1280,)."""
+        """Return the most probable label and its uncertainty, given features of one image."""
         shares = self.probabilities(features)
         best = ranked(self.labels, shares, 1)[0]
         return Judgement(
@@ -136,10 +136,10 @@ class TrainedMultiLabel:
         return self._extractor.extract(image, b"", 0)
 
     def probabilities(self, features: Floats) -> Doubles:
-        """Return the probability of each label, float64, (labels,), for features of one image.
+        """Return the probability of each label, float64, shape (labels,).
 
         Args:
-            features: float, shape (2992,) or (1280,).
+            features: features of one image, float, shape (2992,) or (1280,).
         """
         vector = self._standardizing.apply(features[None]).astype(np.float32)
         logits = vector @ self._values[:-1] + self._values[-1]
@@ -149,11 +149,11 @@ class TrainedMultiLabel:
 
 
 def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
-    """Return the stored form of a model; equal parameters give equal bytes.
+    """Return a model as bytes for storage; equal parameters give equal bytes.
 
     Args:
         head: header with labels, features, temperature and backbones.
-        served: `present`, `mean`, `scale`, `values` and `shifts`, see `TrainedMultiLabel`.
+        served: the arrays `present`, `mean`, `scale`, `values`, `shifts`; see `TrainedMultiLabel`.
     """
     header = {
         "kind": KIND,
@@ -170,10 +170,10 @@ def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
-    """Read the bytes that `dump` returned; backbones are loaded at the first prediction.
+    """Read a model from the bytes of `dump`; its backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a multi-label model, or an unknown version.
+        ArtifactError: the bytes are damaged, are not a multi-label model, or of an unknown version.
     """
 
     def build(found: Artifact) -> TrainedMultiLabel:

@@ -46,7 +46,7 @@ class MultiLabelExtractor(SquareExtractor):
     row_seconds = 0.11
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
-        """Return the features of a view: embedding, then pooled maps, float16, shape (2992,).
+        """Return the features of one view, float16, shape (2992,): embedding, then pooled maps.
 
         Args:
             image: decoded image, whose shorter side may be reduced to `least_side` pixels.
@@ -62,7 +62,7 @@ class MultiLabelExtractor(SquareExtractor):
         return _halves(vector)
 
     def embedding(self, image: Picture) -> Halves:
-        """Return the embedding of view 0, float16, shape (1280,)."""
+        """Return the embedding of the whole image (view 0), float16, shape (1280,)."""
         lite2 = squash(image.pixels, LITE2_SIDE)
         return _halves(self._backbones.get(LITE2).run(lite2[None], ["embedding"])[0][0])
 

@@ -1,4 +1,4 @@
-"""Learning curve, model card metrics, data report and limits of a model of type image-multi-label.
+"""Writes learning curve, metrics, data report and limitations of image-multi-label models.
 
 In the learning curve, a label counts as predicted if its logit is above 0. On the model card, it
 counts as predicted if its probability reaches the label's threshold.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
-    """Return the learning curve record of a head."""
+    """Return the learning curve record of an epoch, for the head in `fit`."""
     held, seen = training.held, training.scored_part
     names = training.data.pictures.labels
     truth, answers = _sides(training, fit, held)
@@ -57,17 +57,17 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
 
 
 def mean_average_precision(scores: Floats, truth: Floats) -> float:
-    """Return the mean average precision of labels with examples; 0 if there is no such label."""
+    """Return the mean average precision over labels with examples; 0 if no label has examples."""
     areas = average_precisions(scores, truth)
     return sum(areas) / len(areas) if areas else 0.0
 
 
 def best_thresholds(shares: Doubles, truth: Bools) -> Doubles:
-    """Return, for each label, the threshold with the best F1, float64, shape (labels,).
+    """Return each label's probability threshold with the best F1 score, float64, (labels,).
 
     Args:
         shares: out-of-fold probabilities, float64, shape (images, labels).
-        truth: whether an image has a label, bool, same shape.
+        truth: whether each image has each label, bool, same shape.
     """
     pairs = zip(shares.T, truth.T, strict=True)
     return np.array([metrics.best_threshold(*pair) for pair in pairs])
@@ -77,7 +77,7 @@ def average_precisions(scores: Floats, truth: Floats) -> list[float]:
     """Return the average precision of each label with examples.
 
     Args:
-        scores: float, shape (images, labels).
+        scores: scores of labels, such as logits, float, shape (images, labels).
         truth: 1 where an image has a label, else 0, same shape.
     """
     areas = []
@@ -133,7 +133,7 @@ def sign_of(name: str, *, is_present: bool) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiLabelFolds:
-    """Out-of-fold predictions, by heads that were not trained on the predicted images."""
+    """Out-of-fold predictions, from heads that were not trained on the predicted images."""
 
     places: Ints
     """Image indexes, int, shape (n,)."""
@@ -150,7 +150,7 @@ class MultiLabelFolds:
         return self.shares >= self.thresholds
 
     def calibration_error(self) -> float | None:
-        """Return the mean difference between probability and frequency; None for no images."""
+        """Return the mean difference between probability and frequency; None without images."""
         if not self.truth.size:
             return None
         pairs = np.stack([1.0 - self.shares.ravel(), self.shares.ravel()], axis=1)
@@ -176,10 +176,10 @@ class MultiLabelFolds:
         }
 
     def target_records(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the model card's thresholds for each label and target precision.
+        """Return, for each label and target precision, the probability threshold on the model card.
 
         Args:
-            names: names of the labels, in the order of the columns.
+            names: names of the labels, in the order of the columns of the predictions.
         """
         records = []
         for name, shares, truth in zip(names, self.shares.T, self.truth.T, strict=True):
@@ -199,7 +199,7 @@ class MultiLabelFolds:
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:
-    """Return the data report, which lists problems of the training data, as JSON."""
+    """Return the data report as a JSON object. It lists problems of the training data."""
     counts = training.targets.counts(np.arange(training.targets.pictures))
     return {
         "likelyLabelErrors": [
@@ -231,7 +231,7 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int
 ) -> list[SuspectExample]:
-    """Return all image-label pairs flagged as likely errors; the data report lists fewer.
+    """Return all likely label errors of images; the data report lists only some of them.
 
     Images of a global dataset are left out, because users cannot correct them.
     """
@@ -243,10 +243,10 @@ def suspect_examples(
 
 
 def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int) -> Evaluation:
-    """Return the evaluation of a dataset's images, from out-of-fold predictions.
+    """Return the evaluation of the dataset `dataset_id`, from out-of-fold predictions.
 
     Args:
-        training: images and labels.
+        training: the training, with its images and labels.
         folds: out-of-fold predictions.
         dataset_id: id of the dataset; images of other (global) datasets are left out.
     """

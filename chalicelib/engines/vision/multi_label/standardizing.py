@@ -1,6 +1,6 @@
-"""Standardises features: subtracts the mean of each column and divides by its deviation.
+"""Standardises features: subtracts the mean of each column, then divides by its deviation.
 
-Features have the shape (rows, 2992), or (rows, 1280) for only the embedding.
+Features have the shape (rows, 2992), or (rows, 1280) if they contain only the embedding.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LEAST_SPREAD = 1e-3
 
 
 def block_dims(block: int) -> int:
-    """Return the number of columns of EMBEDDING, POOLED or BOTH."""
+    """Return the number of columns of a block of features: EMBEDDING, POOLED or BOTH."""
     return (EMBEDDING_DIMS, DIMS - EMBEDDING_DIMS, DIMS)[block]
 
 
@@ -55,7 +55,7 @@ class Standardizing:
 
     @property
     def dims(self) -> int:
-        """Length of a transformed row."""
+        """Length of a row of transformed features."""
         return len(self.mean)
 
     @property
@@ -64,21 +64,21 @@ class Standardizing:
         return UNIT
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays to store in an artifact."""
+        """Return the arrays of the standardisation to store in an artifact."""
         return {"mean": self.mean, "scale": self.scale}
 
     def apply(self, features: Floats) -> Doubles:
-        """Return transformed rows, -7.5 to 7.5, float64, shape (rows, columns)."""
+        """Return transformed rows, float64, shape (rows, columns). Values are from -7.5 to 7.5."""
         columns = block_columns(features, self.block) - self.mean
         columns *= self.scale
         return np.clip(columns, -MOST, MOST)
 
 
 def fit_standardizing(features: Floats, block: int) -> Standardizing:
-    """Fit the standardisation to the training part of the split.
+    """Fit the standardisation to the features of the training part.
 
     Args:
-        features: shape (rows, 2992).
+        features: features of the training part, shape (rows, 2992).
         block: EMBEDDING, POOLED or BOTH.
     """
     columns = block_columns(features, block)

@@ -1,4 +1,4 @@
-"""Trains a model of type image-multi-label: independent sigmoids on standardised features."""
+"""Trains a model of type image-multi-label: an independent sigmoid classifier for each label."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _HALF = 0.5
 
 
 class SigmoidHeadSpec:
-    """Defines the sigmoid head of type image-multi-label: transformation, start, loss, penalty."""
+    """Defines how sigmoid heads are fitted: transformation, start, loss and penalty."""
 
     def __init__(self, targets: ImageTargets) -> None:
         self._targets = targets
@@ -72,18 +72,18 @@ class SigmoidHeadSpec:
 
         Args:
             raw: features of the training part, float16, shape (n, 2992).
-            places: index of the image of every row, int, shape (n,).
+            places: index of the image of each row of `raw`, int, shape (n,).
         """
         del places
         return fit_standardizing(raw, BOTH)
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return zero weights, and biases from label frequencies, float64, (dims + 1, labels).
+        """Return weights of zero, then biases from label frequencies, float64, (dims + 1, labels).
 
         Args:
-            table: standardised features.
-            rows: maps rows to images.
-            places: images of the training part, int, shape (n,).
+            table: table of standardised features.
+            rows: maps rows of the table to images.
+            places: indexes of the images to train on, int, shape (n,).
         """
         del rows
         counts = self._targets.counts(places).astype(np.float64)
@@ -92,16 +92,16 @@ class SigmoidHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SigmoidLoss:
-        """Return the binary cross-entropy with the weights of `positive_weights`."""
+        """Return the binary cross-entropy with the weights that `positive_weights` returns."""
         return SigmoidLoss(self.positive_weights(places))
 
     def positive_weights(self, places: Ints) -> Doubles:
         """Return the weight of the positive examples of each label, at most 5.
 
-        It is the square root of the odds that an image does not have the label.
+        The weight is the square root of the odds that an image does not have the label.
 
         Args:
-            places: images of the training part, int, shape (n,).
+            places: indexes of the images to train on, int, shape (n,).
         """
         counts = self._targets.counts(places).astype(np.float64)
         odds = np.maximum(len(places) - counts, 1.0) / np.maximum(counts, 1.0)
@@ -117,7 +117,7 @@ _CHOICE_VISITS, _CHOICE_EPOCHS = 10_000, 10
 
 
 class MultiLabelTraining(LinearHeadTraining):
-    """A `VisionTraining` of type image-multi-label; it trains one sigmoid per label."""
+    """A `VisionTraining` of type image-multi-label: trains one sigmoid per label."""
 
     def make_spec(self, targets: ImageTargets) -> SigmoidHeadSpec:
         """Return the definition of the sigmoid head."""
@@ -130,7 +130,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return one task for each penalty and fold, to choose the penalty by their predictions."""
+        """Return one task for each penalty and fold. Their predictions decide the penalty."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])
@@ -164,7 +164,7 @@ class MultiLabelTraining(LinearHeadTraining):
             choice: index of the penalty in `tried`.
 
         Returns:
-            Both of shape (images, labels).
+            The logits and the true labels, both of shape (images, labels).
         """
         places, logits = self.scores("choice", choice)
         return logits, self.targets.dense(places)
@@ -176,12 +176,12 @@ class MultiLabelTraining(LinearHeadTraining):
 
     @property
     def tried(self) -> Sequence[float]:
-        """The penalties that are tried."""
+        """The penalties to try."""
         return PENALTIES
 
     @property
     def rate(self) -> float:
-        """Learning rate at the first step, high enough to converge in a few hundred steps."""
+        """Learning rate at the first step. With it, a fit converges in a few hundred steps."""
         return _FASTER * super().rate
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:

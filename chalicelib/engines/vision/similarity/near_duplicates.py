@@ -1,7 +1,7 @@
 """Finds near-duplicate images: equal files, and files with almost equal features.
 
-Near-duplicates must be in the same part of a split. Otherwise the held-out metrics would be too
-good. If near-duplicates have different labels, one label is probably wrong.
+Near-duplicates must be in the same part of a split. Otherwise the metrics on the held-out part
+would be too good. If near-duplicates have different labels, one label is probably wrong.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class Pairs(NamedTuple):
 
 
 class DuplicateFinder:
-    """Compares blocks of images, one block per step. Its state can be saved and restored.
+    """Finds near-duplicates in steps, one block of images per step. The state can be saved.
 
-    For more than 6,000 images, only images in the same bucket are compared. Random hyperplanes form
-    the buckets. This finds most near-duplicates, but not all.
+    If there are more than 6,000 images, random hyperplanes divide them into buckets, and only
+    images in the same bucket are compared. This finds most near-duplicates, but not all.
     """
 
     def __init__(self, rows: Rows, dims: int, digests: Sequence[bytes]) -> None:
-        """Group equal files.
+        """Prepare the search, and group equal files.
 
         Args:
-            rows: source of features.
+            rows: reads the features of the images.
             dims: the first `dims` features of each image are compared; they must not be negative.
             digests: digests of the image files.
         """

@@ -15,7 +15,7 @@ _SMALLEST = 1e-12
 
 
 def unit_roots(embeddings: Floats) -> Doubles:
-    """Return unit vectors of the square roots of embeddings, rounded, float64, (rows, dims).
+    """Return unit vectors of the square roots of embeddings, float64, (rows, dims), rounded.
 
     Args:
         embeddings: shape (rows, dims); negative values count as 0.
@@ -27,7 +27,7 @@ def unit_roots(embeddings: Floats) -> Doubles:
 
 
 def unit_rows(rows: Doubles) -> Doubles:
-    """Scale rows to unit length, float64, shape (rows, dims); rows of zeros stay zero."""
+    """Scale rows to unit length; return float64, (rows, dims). Rows of zeros do not change."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=1))
     unit: Doubles = rows / np.maximum(lengths, _SMALLEST)[:, None]
     return unit

@@ -1,4 +1,4 @@
-"""Computes precision and recall by score, average precision, and its confidence interval.
+"""Computes precision and recall of detections, average precision, and its confidence interval.
 
 Sources: Everingham et al. 2015, Pascal VOC, all-point average precision at IoU 0.5; Efron 1979,
 the bootstrap, percentile interval. Boxes are in pixels, float64, shape (boxes, 4).
@@ -39,7 +39,7 @@ class EvaluatedImage:
 
 @dataclass(frozen=True)
 class PrecisionRecall:
-    """Precision and recall of one label, at each distinct score from the highest down."""
+    """Precision and recall of one label at each distinct score, from the highest to the lowest."""
 
     truths: int
     """Number of true boxes."""
@@ -65,12 +65,12 @@ class PrecisionRecall:
 
 
 def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedImage:
-    """Compare detections with true boxes; at most one detection per true box is correct.
+    """Compare detections with true boxes. For each true box, at most one detection is correct.
 
     Args:
-        found: detections in an image, the best first.
+        found: detections in an image, sorted by descending score.
         boxes: true boxes, in pixels, float64, shape (boxes, 4).
-        labels: labels of the true boxes, int, shape (boxes,).
+        labels: label indexes of the true boxes, int, shape (boxes,).
         count: number of labels.
     """
     is_right = np.zeros(len(found.labels), bool)
@@ -87,7 +87,7 @@ def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -
 
 
 def precision_recall(evaluated: Sequence[EvaluatedImage], count: int) -> list[PrecisionRecall]:
-    """Return precision and recall of every label over all images."""
+    """Return the precision and recall of every label, computed over all evaluated images."""
     truths = sum((part.truths for part in evaluated), np.zeros(count, np.int64))
     labels = np.concatenate([np.empty(0, np.int64), *(part.labels for part in evaluated)])
     scores = np.concatenate([np.empty(0), *(part.scores for part in evaluated)])
@@ -104,7 +104,7 @@ def precision_recall(evaluated: Sequence[EvaluatedImage], count: int) -> list[Pr
 
 
 def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
-    """Return the mean average precision of the labels with true boxes; None without true boxes."""
+    """Return the mean average precision over labels with true boxes; None without true boxes."""
     known = [label.average_precision for label in by_label if label.average_precision is not None]
     return sum(known) / len(known) if known else None
 
@@ -130,7 +130,7 @@ _FEWEST = 2
 def bootstrap_interval(
     evaluated: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Interval | None:
-    """Return the 95 % interval of the mean average precision; None for fewer than two images.
+    """Return mean average precision and its 95 % interval; None for fewer than two images.
 
     Args:
         evaluated: held-out images.
@@ -147,7 +147,7 @@ def bootstrap_interval(
 def bootstrap_gain(
     before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Interval | None:
-    """Return the gain in mean average precision from one method to another, with a 95 % interval.
+    """Return the difference in mean average precision between two methods, with its 95 % interval.
 
     The interval is computed by resampling the images.
 
@@ -158,7 +158,7 @@ def bootstrap_gain(
         seed: seed of the resampling.
 
     Returns:
-        The gain with its interval; None for fewer than two images, or without true boxes.
+        The gain, `after` minus `before`; None for fewer than two images, or without true boxes.
     """
 
     def value_of(rows: Sequence[int]) -> float | None:
@@ -188,7 +188,7 @@ def _bootstrap(
 
 
 def evaluated_arrays(evaluated: Sequence[EvaluatedImage], count: int) -> dict[str, Array]:
-    """Convert evaluated images to arrays; `evaluated_of` reads them."""
+    """Convert evaluated images to arrays for storage; `evaluated_of` reads the arrays."""
     nothing = EvaluatedImage(
         np.empty(0, np.int64), np.empty(0), np.empty(0, bool), np.empty(0, np.int64)
     )

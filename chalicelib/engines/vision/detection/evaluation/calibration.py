@@ -1,8 +1,8 @@
-"""Converts scores to probabilities without changing their order.
+"""Converts scores of detections to probabilities, without changing their order.
 
-The score of a head estimates the overlap with an object, not the probability of being correct. If
-there are enough held-out detections, a logistic curve is fitted that predicts correctness from the
-logit of the score. Source: Platt 1999, Probabilistic Outputs for Support Vector Machines.
+The score of a detection estimates its overlap with an object, not the probability that it is
+correct. So a logistic curve is fitted to held-out detections. It predicts from the logit of a score
+whether the detection is correct. Source: Platt 1999, Probabilistic Outputs for SVMs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Calibration:
     """Number to add to the multiplied logit."""
 
     def apply(self, scores: Doubles) -> Doubles:
-        """Convert scores to probabilities, in the same order; float64, any shape."""
+        """Convert scores, float64, any shape, to an array of probabilities of the same shape."""
         if self == Calibration():
             return scores
         probabilities: Doubles = sigmoid(self.slope * _logit(scores) + self.offset).astype(float)
@@ -48,7 +48,7 @@ class Calibration:
 
 
 def fit_calibration(evaluated: Sequence[EvaluatedImage]) -> Calibration:
-    """Fit a calibration to held-out images; without enough detections, scores are not changed."""
+    """Fit a calibration to held-out images. With too few detections, it does not change scores."""
     scores, is_right = _flat(evaluated)
     if min(int(is_right.sum()), int((~is_right).sum())) < FEWEST:
         return Calibration()
@@ -67,7 +67,7 @@ def fit_calibration(evaluated: Sequence[EvaluatedImage]) -> Calibration:
 
 
 def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
-    """Return the mean difference between probability and precision; None for no detections."""
+    """Return the mean difference between probability and precision; None without detections."""
     # Each half is evaluated with a curve that was fitted to the other half.
     halves = [evaluated[0::2], evaluated[1::2]]
     parts = []
@@ -91,7 +91,7 @@ def suggest_threshold(evaluated: Sequence[EvaluatedImage]) -> float | None:
     """Return a probability threshold with nearly the best F1; None if no detection is correct.
 
     Args:
-        evaluated: images that were not trained on, with probabilities as scores.
+        evaluated: images that the model was not trained on. Their scores are probabilities.
     """
     scores, is_right = _flat(evaluated)
     if not is_right.any():

@@ -21,7 +21,7 @@ _LARGE_GAIN = 0.02
 
 @dataclass(frozen=True)
 class Compared:
-    """The mean average precision (AP) with and without a method."""
+    """The mean average precision (AP) of detections without a method and with it."""
 
     before: float | None
     """Mean AP without the method; None if unknown."""
@@ -32,26 +32,26 @@ class Compared:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain is significant, as needed for five times the time."""
+        """Return whether the gain is significant: enough for a method of five times the time."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is significant or at least 0.01, as needed for twice the time."""
+        """Return whether the gain is significant or at least 0.01: enough for twice the time."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         is_enough = self.gain is not None and self.gain.value >= LIKELY_GAIN
         return is_enough or self.is_certain
 
     @property
     def is_large(self) -> bool:
-        """Return whether the gain is at least 0.02, as needed for a dense head."""
+        """Return whether the gain is at least 0.02: enough for a dense head."""
         return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 
 def compare(
     before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Compared:
-    """Compare the detections with and without a method.
+    """Compare the detections without a method and with it.
 
     Args:
         before: detections without the method.

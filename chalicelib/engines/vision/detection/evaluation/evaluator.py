@@ -1,4 +1,4 @@
-"""Detects objects in images of the training data, from stored features."""
+"""Detects objects in images of a training from stored features; compares them with true boxes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DetectionEvaluator:
-    """Runs a head on images of the training data, several at a time."""
+    """Runs a dense head on images of a training, several images at a time."""
 
     def __init__(self, dataset: DetectionDataset, vector: Singles, threads: int = 1) -> None:
         size = HeadSize(dataset.labels)
@@ -39,12 +39,12 @@ class DetectionEvaluator:
     def candidates(
         self, places: Sequence[int], mirrored: Callable[[int], Maps | None] | None = None
     ) -> list[Candidates]:
-        """Return the candidate boxes of each image.
+        """Return the candidates (boxes that may be objects) of each image.
 
         Args:
             places: indexes of the images.
-            mirrored: returns the feature maps of an image's mirror image, given the image's index;
-                None to use no mirror images.
+            mirrored: returns the feature maps of the mirror image, given the index of an image.
+                None: mirror images are not used.
         """
         return self._each(
             lambda decoder, place: self._candidates(

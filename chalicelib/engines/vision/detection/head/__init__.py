@@ -1,1 +1,1 @@
-"""The network that finds boxes (dense head), and the head that classifies crops."""
+"""The dense head (a network that finds boxes), and the head that classifies crops of boxes."""

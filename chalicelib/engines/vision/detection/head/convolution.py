@@ -1,8 +1,8 @@
-"""Computes 3 x 3 convolutions of one feature map as nine matrix products.
+"""Computes a 3 x 3 convolution of a feature map as nine matrix products.
 
 A map is stored row by row in a buffer, with one empty position after each row and an empty margin
-at both ends of the buffer. So the offset from a cell to a given neighbour is the same for all
-cells, and a shifted map is a view of the buffer.
+at both ends of the buffer. So the offset in the buffer from a cell to its neighbour, such as the
+upper left one, is the same for all cells. A shifted map is a view of the buffer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEIGHBOURS = 9
 
 @dataclass(frozen=True)
 class PaddedGrid:
-    """The positions of a square feature map's cells in a padded buffer."""
+    """The positions of the cells of a square feature map in a padded buffer."""
 
     cells: int
     """Number of rows of the square map, equal to its number of columns."""
@@ -35,11 +35,11 @@ class PaddedGrid:
 
     @property
     def margin(self) -> int:
-        """Number of empty positions before the first cell, and after the last row."""
+        """Number of empty positions in the margin at each end of the buffer."""
         return self.cells + 2
 
     def buffer(self, channels: int, dtype: npt.DTypeLike) -> Floats:
-        """Return a buffer of zeros, shape (positions and both margins, channels)."""
+        """Return a buffer of zeros, shape (positions + 2 * margin, channels)."""
         return np.zeros((self.positions + 2 * self.margin, channels), dtype)
 
     def inside(self, buffer: Floats) -> Floats:
@@ -47,22 +47,22 @@ class PaddedGrid:
         return buffer[self.margin : self.margin + self.positions]
 
     def image(self, buffer: Floats) -> Floats:
-        """Return a view of only the cells, shape (cells, cells, channels)."""
+        """Return a view of the buffer's cells only, shape (cells, cells, channels)."""
         rows = self.inside(buffer).reshape(self.cells, self.cells + 1, -1)
         return rows[:, : self.cells]
 
     def clear_gaps(self, buffer: Floats) -> None:
-        """Set the empty positions after the rows to zero."""
+        """Set the empty position after each row of the buffer to zero."""
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """Return a view of the buffer, shifted so that each position has the value of a neighbour.
+        """Return a view of the buffer: at each position, the value of one of its neighbours.
 
         The shape is (positions, channels).
 
         Args:
             buffer: buffer of a map.
-            neighbour: which of the 3 x 3 cells around a cell, row by row, 0 to 8.
+            neighbour: index of the neighbour in the 3 x 3 cells around a cell, row by row, 0 to 8.
         """
         down, right = divmod(neighbour, 3)
         first = self.margin + (down - 1) * (self.cells + 1) + right - 1
@@ -72,13 +72,13 @@ class PaddedGrid:
 def convolve(
     grid: PaddedGrid, values: Floats, weights: Floats, out: Floats, scratch: Floats
 ) -> None:
-    """Convolve a map.
+    """Compute the convolution of a feature map, and write it to `out`.
 
     Args:
-        grid: positions of the map.
+        grid: positions of the map's cells.
         values: the map's buffer, shape (.., channels in).
-        weights: shape (9, channels in, channels out).
-        out: receives the result, shape (positions, channels out); positions between rows are
+        weights: weights of the convolution, shape (9, channels in, channels out).
+        out: receives the result, shape (positions, channels out); values between rows are
             undefined.
         scratch: working space, same shape as `out`.
     """

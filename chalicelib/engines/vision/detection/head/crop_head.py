@@ -1,4 +1,4 @@
-"""Classifies crops with linear discriminants on the network's features."""
+"""Classifies crops of boxes by linear discriminant analysis of their features."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TINY = 1e-6
 
 @dataclass(frozen=True)
 class CropHead:
-    """A linear classifier of crops; it never predicts labels without training crops."""
+    """A linear classifier of crops. It never predicts a label that had no crop in the training."""
 
     weights: Singles
     """Weights, float32, shape (1280, labels)."""
@@ -31,7 +31,7 @@ class CropHead:
     """Biases, float32, shape (labels,)."""
 
     def probabilities(self, rows: Singles) -> Doubles:
-        """Return the probability of each label for crops, float64, shape (crops, labels).
+        """Return the probability of each label for each crop, float64, shape (crops, labels).
 
         Args:
             rows: features of crops, float32, shape (crops, 1280).
@@ -47,9 +47,9 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
     """Fit a head to crops with known labels.
 
     Args:
-        rows: features, float32, shape (crops, 1280), at least one.
-        labels: int, shape (crops,).
-        groups: group number, equal for crops of one image, int, shape (crops,).
+        rows: features of at least one crop, float32, shape (crops, 1280).
+        labels: label indexes of the crops, int, shape (crops,).
+        groups: group number of each crop, int, shape (crops,). Crops of one image are a group.
         count: number of labels.
     """
     loss = np.zeros(len(_TEMPERATURES))
@@ -71,12 +71,12 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
 def rescored(scores: Doubles, crops: Doubles) -> Doubles:
     """Combine the scores of boxes with the label probabilities of their crops.
 
-    The result is sqrt(o x score)^(1-a) x (o x crop)^a. Here o is the box's highest score, and a is
-    CROP_SHARE.
+    The result is sqrt(o x score)^(1-a) x (o x crop)^a. Here o is the highest score of the box, and
+    a is CROP_SHARE.
 
     Args:
         scores: scores of the dense head, 0 to 1, float64, shape (boxes, labels).
-        crops: probabilities of the labels for each box's crop, float64, same shape.
+        crops: label probabilities of the crops of the boxes, float64, same shape.
     """
     # The score of the best label is the score that there is any object.
     thing = scores.max(axis=1, keepdims=True)
@@ -110,7 +110,7 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
 
 
 def spread_out(totals: Sequence[int], most: int) -> int:
-    """Return a limit per label, so that all labels together have at most `most` items.
+    """Return the limit of items per label with which all labels together have at most `most` items.
 
     Args:
         totals: number of items of each label.

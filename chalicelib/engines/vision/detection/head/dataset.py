@@ -1,4 +1,4 @@
-"""Training data of a head: feature maps of views, and the cells that must predict objects."""
+"""Training data of a dense head: feature maps of views, and cells that must predict objects."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class CellTargets:
 
 
 def centres(cells: int) -> Doubles:
-    """Return x and y of the centres of all cells, in cells, float64, (cells * cells, 2)."""
+    """Return x and y of the centre of each cell, float64, (cells * cells, 2), in units of cells."""
     places = np.arange(cells) + 0.5
     return np.stack([np.tile(places, cells), np.repeat(places, cells)], axis=1)
 
 
 def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Doubles, Ints]:
-    """Clip boxes to the view; remove a box if its visible part is too small.
+    """Clip boxes to the view; remove boxes whose visible part is too small.
 
     Args:
         boxes: left, top, right, bottom in pixels of the view, float64, shape (boxes, 4).
-        labels: int, shape (boxes,).
-        least_share: fraction of a box's area that must be visible.
+        labels: label indexes of the boxes, int, shape (boxes,).
+        least_share: minimum fraction of a box's area that must be visible.
     """
     clipped = np.clip(boxes, 0.0, SIDE)
     sides = clipped[:, 2:] - clipped[:, :2]
@@ -60,12 +60,12 @@ def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Dou
 
 
 def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTargets:
-    """Assign cells around the centre of each box to the box; smaller boxes take precedence.
+    """Assign the cells around the centre of each box to this box; smaller boxes have priority.
 
     Args:
         boxes: left, top, right, bottom in cells of the map, float64, shape (boxes, 4).
-        labels: int, shape (boxes,).
-        radius: largest distance of a cell from the centre, horizontally and vertically, in cells.
+        labels: label indexes of the boxes, int, shape (boxes,).
+        radius: largest horizontal and vertical distance from the centre to a cell, in cells.
         cells: number of rows and columns of the map.
     """
     owner = np.full((cells, cells), -1, np.int64)
@@ -93,14 +93,14 @@ def _span(low: float, high: float, radius: float, cells: int) -> slice:
 
 
 def truth_of(image: LabelledPicture) -> tuple[Doubles, Ints]:
-    """Return an image's boxes, float64, (boxes, 4), in pixels, and labels, int, (boxes,)."""
+    """Return an image's boxes, float64, (boxes, 4), in pixels, and label indexes, int, (boxes,)."""
     boxes = np.array([known.box.corners for known in image.boxes], np.float64).reshape(-1, 4)
     return boxes, np.array([known.label for known in image.boxes], np.int64)
 
 
 @dataclass(frozen=True)
 class DatasetItem:
-    """A view of an image, as used once in a training epoch."""
+    """A view of an image, with the shift of its feature maps for one use in a training."""
 
     place: int
     """Index of the image."""
@@ -111,7 +111,7 @@ class DatasetItem:
 
 @dataclass(frozen=True)
 class DetectionDataset:
-    """Computes what a head must predict for the training images."""
+    """Provides the inputs and the targets of a dense head for training images."""
 
     data: VisionData
     rules: Rules
@@ -122,17 +122,17 @@ class DetectionDataset:
         return len(self.data.pictures.labels)
 
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
-        """Return a view for one use in training, with a random shift that depends on the seed."""
+        """Return an item with the view `view` of an image and a random shift given by `seed`."""
         # Shifted maps give new views of an image that has only one.
         return DatasetItem(place, view, None if self.rules.is_tiled else draw_map_shift(seed))
 
     def maps(self, item: DatasetItem) -> Maps:
-        """Return the feature maps of one use of a view."""
+        """Return the feature maps of an item's view, shifted if the item has a shift."""
         maps = maps_of(self.data.features.row(item.place, item.view))
         return maps if item.shift is None else item.shift.maps(maps)
 
     def targets(self, item: DatasetItem) -> CellTargets:
-        """Return the cells that must predict objects, for one use of a view."""
+        """Return the cells of an item's view that must predict objects."""
         place, view = item.place, item.view
         image = self.data.pictures.pictures[place]
         width, height = self.data.features.size(place)

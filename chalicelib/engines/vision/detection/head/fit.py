@@ -1,4 +1,4 @@
-"""Trains one head batch by batch. The state can be saved between any two batches."""
+"""Trains one dense head batch by batch. The state can be saved between any two batches."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BEST_RATE = 1e-3
 
 @dataclass(frozen=True)
 class DenseFitOptions:
-    """Options for training a head."""
+    """Options for training a dense head."""
 
     epochs: int
     rate: float
@@ -52,7 +52,7 @@ class DenseFitOptions:
 
 
 class DenseFit:
-    """A training of one head, in progress."""
+    """The training of one dense head. It can be saved and resumed."""
 
     def __init__(
         self, dataset: DetectionDataset, places: Sequence[int], options: DenseFitOptions
@@ -74,7 +74,7 @@ class DenseFit:
 
     @property
     def batches(self) -> int:
-        """Return the number of batches of an epoch."""
+        """Return the number of batches in one epoch."""
         views = len(self._places) * self._dataset.rules.views_an_epoch * self._options.passes
         return -(-views // BATCH)
 
@@ -89,7 +89,7 @@ class DenseFit:
         return self.epoch >= self._options.epochs
 
     def advance(self, batches: int) -> bool:
-        """Train on the given number of batches, or until the epoch ends.
+        """Train on `batches` batches, but stop at the end of the epoch.
 
         Returns:
             Whether the epoch has ended.
@@ -108,7 +108,7 @@ class DenseFit:
         return True
 
     def arrays(self) -> dict[str, Array]:
-        """Return the state as arrays; `restore` resumes from them."""
+        """Return the state of the training as arrays; `restore` resumes from them."""
         # The order of an epoch follows from seed and number, so it is not saved.
         counters = [self.epoch, self._batch, self._optimizer.steps]
         return {
@@ -181,7 +181,7 @@ class DenseFit:
         """Compute the loss and the gradient of one view; return the loss.
 
         `slot` is the index of the buffer that receives the gradient. `positives` is the number of
-        cells in the whole batch that must predict objects; it divides the loss.
+        cells in the whole batch that must predict objects. The loss is divided by it.
         """
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)

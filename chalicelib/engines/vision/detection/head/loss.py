@@ -1,4 +1,4 @@
-"""The loss of the head: quality focal loss for labels, GIoU for distances.
+"""The loss of the dense head: quality focal loss of labels, plus GIoU loss of boxes.
 
 Source: Li et al. 2020, Generalized Focal Loss; Rezatofighi et al. 2019, Generalized IoU.
 """
@@ -26,11 +26,11 @@ def detection_loss(
     """Return the loss of one image, and its gradient with respect to the head's outputs.
 
     Args:
-        outputs: outputs of the head, float, shape (cells * cells, labels + 4).
-        targets: cells that must predict objects.
+        outputs: outputs of the head for the image, float, shape (cells * cells, labels + 4).
+        targets: cells of the image that must predict objects.
         labels: number of labels.
-        positives: number of cells in the whole batch that must predict objects; divisor of the
-            loss.
+        positives: number of cells in the whole batch that must predict objects. The loss is divided
+            by it.
     """
     gradient = np.empty_like(outputs)
     gradient[:, labels:] = 0.0
@@ -50,13 +50,13 @@ def detection_loss(
 
 
 def distances_of(logs: Floats) -> Floats:
-    """Convert the head's logarithmic outputs to distances in cells; float, any shape."""
+    """Convert logarithms of distances, which the head predicts, to distances in cells."""
     distances: Floats = np.exp(np.minimum(logs, LARGEST_LOG))
     return distances
 
 
 def sigmoid(logits: Floats) -> Floats:
-    """Convert logits to probabilities; float, any shape."""
+    """Convert logits of any shape to probabilities by the logistic function."""
     # The form with tanh overflows for no logit.
     result: Floats = 0.5 * (1.0 + np.tanh(0.5 * logits))
     return result
@@ -78,7 +78,7 @@ def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
     Args:
         logs: logarithms of the distances to left, top, right, bottom, float64, shape (positives,
             4).
-        wanted: true distances, float64, same shape.
+        wanted: true distances in cells, float64, same shape.
 
     Returns:
         IoU and GIoU have shape (positives,), the gradient has shape (positives, 4).

@@ -35,7 +35,7 @@ _OUTPUT_SPREAD = 0.01
 
 @dataclass(frozen=True)
 class HeadSize:
-    """Sizes of a head; all except the number of labels are the same for every model."""
+    """Sizes of a dense head. Only the number of labels differs between models."""
 
     labels: int
     width: int = 96
@@ -46,7 +46,7 @@ class HeadSize:
 
     @property
     def outputs(self) -> int:
-        """Return the number of outputs per cell."""
+        """Return the number of outputs for each cell."""
         return self.labels + SIDES
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -73,7 +73,7 @@ class HeadSize:
 
 @dataclass(frozen=True)
 class Weights:
-    """Views of the parts of a flat parameter vector, with the shapes in `HeadSize.shapes`."""
+    """The parameters of a head: views of a flat vector, with the shapes of `HeadSize.shapes`."""
 
     fine: Floats
     middle: Floats
@@ -119,7 +119,7 @@ def first_weights(size: HeadSize, seed: int) -> Singles:
 
 
 def decayed(size: HeadSize) -> Bools:
-    """Return which parameters have weight decay, bool, (parameters,): all except the biases."""
+    """Return whether each parameter has weight decay, bool, (parameters,); biases have none."""
     vector = np.ones(size.parameters, np.float32)
     weights = weights_of(size, vector)
     for bias in (
@@ -189,7 +189,7 @@ class Workspace:
 
 
 class TrainingWorkspace(Workspace):
-    """Runs a head forward and backward.
+    """Runs the forward and the backward pass of a head in a training.
 
     It is faster than `Workspace`, but its results are rounded differently.
     """
@@ -206,14 +206,14 @@ class TrainingWorkspace(Workspace):
         ]
 
     def backward(self, weights: Weights, maps: Maps, gradient: Floats, out: Weights) -> None:
-        """Compute the gradient of the last call of `forward`.
+        """Compute the gradient of the loss for the image of the last call of `forward`.
 
         Args:
             weights: weights of the head.
-            maps: maps of the image.
-            gradient: gradient with respect to the outputs, float, shape (cells * cells, labels +
-                4).
-            out: receives the gradient with respect to the weights.
+            maps: feature maps of the image.
+            gradient: gradient of the loss with respect to the outputs, float, shape (cells * cells,
+                labels + 4).
+            out: receives the gradient of the loss with respect to the weights.
         """
         grid, cells = self._grid, self._size.cells[0]
         grid.image(self._output)[...] = gradient.reshape(cells, cells, -1)
@@ -233,7 +233,7 @@ class TrainingWorkspace(Workspace):
         self._layers[layer].forward(values, kernel, out)
 
     def _masked(self, activations: Floats) -> Floats:
-        """Return the gradient before a ReLU: the gradient after it, or 0 where its output is 0."""
+        """Return the gradient at the input of a ReLU: 0 where its output `activations` is 0."""
         inside = self._grid.inside(self._gradient)
         np.multiply(self._grid.inside(self._back), self._grid.inside(activations) > 0.0, out=inside)
         return inside

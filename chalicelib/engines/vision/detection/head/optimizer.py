@@ -46,14 +46,14 @@ class AdamW:
         rate: float,
         last: int,
     ) -> None:
-        """Take one step.
+        """Take one optimiser step: change `vector` by the gradient, in place.
 
         Args:
             vector: parameters, changed in place.
             gradient: gradient with respect to the parameters, changed in place.
-            decayed: parameters with weight decay, bool.
-            rate: highest learning rate.
-            last: number of the last step, at which the rate reaches zero.
+            decayed: whether each parameter has weight decay, bool, shape (parameters,).
+            rate: highest learning rate of the schedule.
+            last: number of the last step of the training. Its learning rate is zero.
         """
         self.steps += 1
         work, other = self._buffers = self._buffers or (vector.copy(), vector.copy())

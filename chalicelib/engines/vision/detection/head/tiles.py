@@ -1,4 +1,4 @@
-"""Computes 3 x 3 convolutions in tiles of 4 x 4 cells, with fewer than half the multiplications.
+"""Computes 3 x 3 convolutions in tiles of 4 x 4 cells, with less than half of the multiplications.
 
 Only trainings use this module: the results differ in the last digits from `convolve`, which
 finished models use. Source: Lavin and Gray 2016, Fast Algorithms for Convolutional Neural
@@ -47,14 +47,14 @@ _OUTPUT = np.array(
 
 
 class TileBuffers:
-    """Working space that the layers of a network share, so that it stays in the processor cache."""
+    """Two work buffers that all layers of a network share, so that they stay in processor cache."""
 
     def __init__(self, grid: PaddedGrid, channels: int, dtype: npt.DTypeLike) -> None:
         tiles = (grid.cells // TILE) ** 2
         self._numbers = [np.empty(_SEEN**2 * tiles * channels, dtype) for _ in range(2)]
 
     def take(self, number: int, *shape: int) -> Floats:
-        """Return one of the two buffers in a given shape; its values are undefined."""
+        """Return the buffer `number` (0 or 1) with the shape `shape`; its values are undefined."""
         view: Floats = self._numbers[number][: math.prod(shape)].reshape(shape)
         return view
 
@@ -66,10 +66,10 @@ class TileConvolution:
         """Allocate the buffers that the layer needs between the forward and the backward pass.
 
         Args:
-            grid: positions of the map; its number of rows is a multiple of 4.
-            inside: channels of the input.
-            outside: channels of the result.
-            buffers: working space for max(inside, outside) channels.
+            grid: positions of the map's cells. The map's number of rows is a multiple of 4.
+            inside: number of channels of the input.
+            outside: number of channels of the result.
+            buffers: work buffers for at least max(inside, outside) channels.
         """
         dtype = buffers.take(0, 1).dtype
         self._grid = grid
@@ -87,13 +87,13 @@ class TileConvolution:
         self._change = np.empty_like(self._weights)
 
     def forward(self, values: Floats, kernel: Floats, out: Floats) -> None:
-        """Convolve a map.
+        """Compute the convolution of a feature map, and write it to `out`.
 
         Args:
-            values: the map's buffer; its margins and the gaps between its rows must be zero.
-            kernel: shape (9, channels in, channels out).
-            out: buffer that receives the result; its margins and the gaps between its rows are
-                not changed.
+            values: buffer of the map; its margins and the gaps between its rows must be zero.
+            kernel: weights of the convolution, shape (9, channels in, channels out).
+            out: buffer that receives the result; its margins and the gaps between its rows are not
+                changed.
         """
         self._gathered[...] = self._view(values, _SEEN, 0)
         _transform(self._input, self._gathered, self._seen)
@@ -103,14 +103,14 @@ class TileConvolution:
         self._view(out, TILE, self._grid.margin)[...] = self._tiles
 
     def backward(self, gradient: Floats, by_kernel: Floats, by_values: Floats) -> None:
-        """Compute the gradients of the last call of `forward`.
+        """Compute the gradients of the loss for the map of the last call of `forward`.
 
         Args:
-            gradient: buffer with the gradient of the loss with respect to the result.
+            gradient: buffer with the gradient with respect to the result of `forward`.
             by_kernel: receives the gradient with respect to the kernel, shape (9, channels in,
                 channels out).
-            by_values: receives the gradient with respect to the map; margins and the gaps
-                between rows are undefined.
+            by_values: receives the gradient with respect to the map. Its margins and the gaps
+                between its rows are undefined.
         """
         self._tiles[...] = self._view(gradient, TILE, self._grid.margin)
         _transform(self._output.T, self._tiles, self._products)
@@ -141,5 +141,5 @@ class TileConvolution:
 
 
 def _transform(matrix: Floats, values: Floats, out: Floats) -> None:
-    """Multiply the first axis of all tiles by a matrix; the result is written to `out`."""
+    """Multiply the first axis of `values` by a matrix; write the result to `out`."""
     np.matmul(matrix, values.reshape(matrix.shape[1], -1), out=out.reshape(len(matrix), -1))

@@ -1,1 +1,1 @@
-"""Predicts with a detection model: loads it, decodes outputs, and classifies crops of boxes."""
+"""Predicts with a detection model: loads the model, decodes outputs, classifies crops of boxes."""

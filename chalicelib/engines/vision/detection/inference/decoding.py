@@ -1,4 +1,4 @@
-"""Converts the head's outputs to boxes in the image, and removes overlapping boxes.
+"""Converts the outputs of the dense head to boxes in the image, and removes overlapping boxes.
 
 Boxes are left, top, right, bottom in pixels from the top left; float64, shape (boxes, 4).
 """
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def iou(left: Doubles, right: Doubles) -> Doubles:
-    """Return the intersection over union of each pair of boxes, 0 to 1, shape (n, m).
+    """Return the intersection over union of each left with each right box, 0 to 1, shape (n, m).
 
     It is 0 for boxes without area.
 
     Args:
-        left: shape (n, 4).
-        right: shape (m, 4).
+        left: boxes, shape (n, 4).
+        right: boxes, shape (m, 4).
     """
     low = np.maximum(left[:, None, :2], right[None, :, :2])
     high = np.minimum(left[:, None, 2:], right[None, :, 2:])
@@ -43,13 +43,13 @@ def iou(left: Doubles, right: Doubles) -> Doubles:
 def non_maximum_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, count: int
 ) -> Ints:
-    """Return the indexes of boxes that do not overlap a better box too much, best first.
+    """Return indexes of boxes, best first; skip boxes that overlap a returned box too much.
 
     Args:
-        boxes: shape (n, 4).
-        scores: shape (n,).
+        boxes: the boxes, shape (n, 4).
+        scores: score of each box, shape (n,).
         most_overlap: largest intersection over union of two returned boxes.
-        count: maximum number of boxes.
+        count: maximum number of returned boxes.
     """
     order = np.argsort(-scores, kind="stable")
     kept: list[int] = []
@@ -63,22 +63,22 @@ def non_maximum_suppression(
 def decayed_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, decay: float, count: int
 ) -> tuple[Ints, Doubles]:
-    """Remove boxes that overlap a better box too much; lower the scores of the remaining boxes.
+    """Remove boxes that overlap a box of higher score too much; lower the remaining scores.
 
-    The score of a box is lowered more if its overlap with better boxes is larger. Source: Bodla et
+    The more a box overlaps boxes of higher score, the more its score is lowered. Source: Bodla et
     al. 2017, Soft-NMS, the Gaussian form.
 
     Args:
-        boxes: shape (n, 4).
-        scores: shape (n,).
+        boxes: the boxes, shape (n, 4).
+        scores: score of each box, shape (n,).
         most_overlap: largest intersection over union of two returned boxes.
-        decay: a score is multiplied by exp(-overlap² / decay) for each better box that is
-            returned.
-        count: maximum number of boxes.
+        decay: a score is multiplied by exp(-overlap² / decay) for each returned box of higher
+            score.
+        count: maximum number of returned boxes.
 
     Returns:
-        The indexes of the boxes, the best first, and their new scores. Boxes below the minimum
-        score are left out.
+        The indexes of the remaining boxes, the highest score first, and their new scores. Boxes
+        below the minimum score are left out.
     """
     live, rest = scores.copy(), np.arange(len(scores))
     kept: list[int] = []
@@ -118,7 +118,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class DetectedObjects:
-    """The objects detected in one image, the best first."""
+    """The objects detected in one image, sorted by descending score."""
 
     boxes: Doubles
     """Left, top, right, bottom in pixels of the image, float64, shape (objects, 4)."""
@@ -148,7 +148,7 @@ class HeadDecoder:
 
         Args:
             maps: feature maps of the view.
-            view: the part of the image that is shown.
+            view: the view, which shows a part of the image.
             width: width of the image as displayed, in pixels.
             height: height of the image as displayed, in pixels.
             mirrored: feature maps of the view's mirror image. If given, the outputs for both are
@@ -192,7 +192,7 @@ def merged(parts: Sequence[Candidates]) -> Candidates:
 
 
 def select_objects(candidates: Candidates, rules: Rules) -> DetectedObjects:
-    """Select the best of overlapping boxes, separately for each label."""
+    """Select the candidates that are objects: for each label, the best of overlapping boxes."""
     boxes, labels, scores = [np.empty((0, 4))], [np.empty(0, np.int64)], [np.empty(0)]
     for label in np.flatnonzero((candidates.scores >= FLOOR).any(axis=0)):
         kept, left = _suppressed(candidates.boxes, candidates.scores[:, label], rules)

@@ -1,4 +1,4 @@
-"""A trained detection model that predicts."""
+"""A trained detection model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PROCESSORS = BoundedSemaphore(max(1, os.cpu_count() or 1))
 
 
 class TrainedDetector:
-    """Detects objects in images; safe to share between threads."""
+    """A `TrainedVision` that detects objects; safe to share between threads."""
 
     def __init__(self, model: DetectionModel, backbones: BackbonePool) -> None:
         self._model = model
@@ -68,7 +68,7 @@ class TrainedDetector:
         return self._model.backbones
 
     def predict(self, image: Picture) -> Sequence[Detection]:
-        """Return objects with a probability of at least 5 %, most probable first.
+        """Return the objects with a probability of at least 5 %, most probable first.
 
         Args:
             image: decoded image, whose shorter side may be reduced to `least_side` pixels.
@@ -135,11 +135,11 @@ class TrainedDetector:
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
-    """Read a model; its backbones are loaded at the first prediction.
+    """Read a model from the bytes of `dump_model`; backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a detection model, have an unknown version,
-            or contain arrays that do not fit together.
+        ArtifactError: the bytes are damaged, are not a detection model, have an unknown version, or
+            contain arrays whose shapes do not match.
     """
     return TrainedDetector(load_model(content), backbones)
 

@@ -1,4 +1,4 @@
-"""Stores trained detection models."""
+"""Converts trained detection models to bytes for storage, and reads the bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TYPE = "image-detection"
 
 @dataclass(frozen=True)
 class DetectionModel:
-    """Parameters of a trained detector."""
+    """Parameters of a trained detection model."""
 
     algorithm: str
     """`object-detection` or `retail-execution`."""
@@ -61,7 +61,7 @@ class DetectionModel:
 
 
 def dump_model(model: DetectionModel) -> bytes:
-    """Return the stored form of a model; equal models give equal bytes."""
+    """Return a model as bytes for storage; equal models give equal bytes."""
     head = model.proposal_head
     header: dict[str, Any] = {
         "kind": KIND,
@@ -87,11 +87,11 @@ def dump_model(model: DetectionModel) -> bytes:
 
 
 def load_model(content: bytes) -> DetectionModel:
-    """Read the bytes that `dump_model` returned.
+    """Read a model from the bytes that `dump_model` returned.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a detection model, have an unknown version,
-            or contain arrays that do not fit together.
+        ArtifactError: the bytes are damaged, are not a detection model, have an unknown version, or
+            contain arrays whose shapes do not match.
     """
     return read(content, KIND, VERSION, lambda found: _model_of(found.header, found.arrays), 1)
 

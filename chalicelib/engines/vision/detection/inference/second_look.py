@@ -1,4 +1,4 @@
-"""The second look: crops detected boxes out of the image and classifies the crops.
+"""The second look: crops detected boxes out of an image, and classifies the crops.
 
 Features of crops are float32, shape (crops, 1280).
 """
@@ -34,7 +34,7 @@ _MOST_BOXES = 300
 
 
 def distinct(candidates: Candidates) -> Candidates:
-    """Return the boxes that do not overlap a better box of any label too much, best first."""
+    """Return the candidates, best first, except if they overlap a better candidate too much."""
     best = candidates.scores.max(axis=1, initial=0.0)
     # Across labels, because a crop is described once, whatever its label.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
@@ -42,7 +42,7 @@ def distinct(candidates: Candidates) -> Candidates:
 
 
 def boxes_to_classify(candidates: Candidates) -> Doubles:
-    """Return the best boxes, whose crops are to be classified, float64, shape (boxes, 4).
+    """Return the boxes whose crops are to be classified, float64, shape (boxes, 4), best first.
 
     Args:
         candidates: result of `distinct`.
@@ -58,11 +58,11 @@ class SecondLook:
     head: CropHead
 
     def apply(self, candidates: Candidates, rows: Singles) -> Candidates:
-        """Return the same boxes with new scores.
+        """Return the same candidates with new scores.
 
         Args:
             candidates: result of `distinct`.
-            rows: features of crops of the first `crops` boxes, float32, shape (crops, 1280).
+            rows: features of the crops of the first candidates, float32, shape (crops, 1280).
         """
         if not len(rows):
             return candidates
@@ -78,14 +78,14 @@ def second_look(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> Candidates:
-    """Classify crops of the boxes; return the best candidate of each object with new scores.
+    """Classify crops of candidates; return the best candidate of each object, with new scores.
 
     Args:
         candidates: boxes found by the detection heads, with a score for each label.
         head: head that classifies crops.
         backbones: the frozen networks.
-        open_picture: decodes the image, given the minimum length of its shorter side. Called only
-            if there is a box to classify.
+        open_picture: decodes the image, given the minimum length of its shorter side. It is called
+            only if there is a box to classify.
     """
     once = distinct(candidates)
     boxes = boxes_to_classify(once)
@@ -102,7 +102,7 @@ def answer(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> DetectedObjects:
-    """Return the objects of an image; if a head is given, use it to classify crops of boxes."""
+    """Select the objects of an image; if `head` is given, first classify crops of candidates."""
     if head is not None:
         candidates = second_look(candidates, head, backbones, open_picture)
     return select_objects(candidates, rules)

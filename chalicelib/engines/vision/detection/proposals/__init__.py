@@ -1,1 +1,1 @@
-"""Boxes proposed by the detector that ships with Presage, and the head that labels them."""
+"""Proposals: boxes that a detector shipped with Presage finds, and a head that labels them."""

@@ -1,6 +1,6 @@
 """Labels proposed boxes with a linear head.
 
-The head is fitted in one step, from sums over the boxes.
+The head is fitted in one step, from sums over all proposed boxes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class ProposalHead:
-    """Computes label scores of proposed boxes."""
+    """A linear head that computes label scores of proposed boxes."""
 
     weights: Singles
     """Weights of the features, then the bias; float32, shape (VALUES + 1, labels)."""
@@ -41,7 +41,7 @@ class ProposalHead:
     """Converts the scores to the scale of the dense head, if both are used."""
 
     def aligned(self, own: Calibration, other: Calibration) -> ProposalHead:
-        """Return the head with its scores converted to the scale of another head's scores.
+        """Return a copy of the head whose scores are on the scale of another head's scores.
 
         Args:
             own: calibration of this head's scores.
@@ -64,7 +64,7 @@ class ProposalHead:
 
 @dataclass
 class ProposalSums:
-    """Sums over proposed boxes, from which a head can be fitted."""
+    """Sums over the proposed boxes of training images, from which a head can be fitted."""
 
     products: Doubles
     """Sums of products of features, including the constant 1, float64, (VALUES + 1, VALUES + 1)."""
@@ -75,12 +75,12 @@ class ProposalSums:
 
     @classmethod
     def empty(cls, labels: int) -> ProposalSums:
-        """Return sums of zero, to which no image has been added."""
+        """Return sums over no images: all sums are zero."""
         size = VALUES + 1
         return cls(np.zeros((size, size)), np.zeros((size, labels)), np.zeros((CLASSES, labels)))
 
     def add(self, proposals: Proposals, boxes: Doubles, labels: Ints) -> None:
-        """Add the proposals of an image, given its true boxes, (boxes, 4), and labels, (boxes,)."""
+        """Add an image's proposals, given true boxes, (boxes, 4), and label indexes, (boxes,)."""
         count = len(proposals.boxes)
         rows = np.ones((count, VALUES + 1))
         rows[:, :-1] = proposals.features
@@ -98,7 +98,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Add the sums of `other`, which were computed over other images; return the new sums."""
+        """Return the sums over the images of these sums and of `other`."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,
@@ -106,7 +106,7 @@ class ProposalSums:
         )
 
     def fit(self) -> tuple[ProposalHead, float]:
-        """Fit the head by ridge regression on standardised features; return the head and its error.
+        """Fit a head by ridge regression on standardised features; return the head and its error.
 
         The error is the mean squared error over the boxes, summed over the labels.
         """
@@ -126,7 +126,7 @@ class ProposalSums:
         return head, float(np.maximum(error, 0.0).sum())
 
     def arrays(self) -> dict[str, Array]:
-        """Return the sums as arrays; `sums_of` reads them."""
+        """Return the sums as arrays for storage; `sums_of` reads the arrays."""
         return {"products": self.products, "targets": self.targets, "classes": self.classes}
 
 

@@ -1,6 +1,6 @@
-"""Proposes boxes that may be objects, with the detector that ships with Presage.
+"""Proposes boxes that may be objects, with a detector that ships with Presage.
 
-The boxes of all classes of the detector are used.
+Boxes are used whatever class the detector assigns to them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OUTPUTS = [f"{kind}{cells}" for kind in ("scores", "boxes", "pan") for cells in
 
 @dataclass(frozen=True)
 class Proposals:
-    """The proposed boxes of one image, the most certain first."""
+    """The proposed boxes of one image, sorted by descending confidence of the detector."""
 
     boxes: Doubles
     """Left, top, right, bottom in pixels of the image, float64, shape (boxes, 4)."""
@@ -49,7 +49,7 @@ class Proposals:
 
 
 def propose(backbones: BackbonePool, image: Picture) -> Proposals:
-    """Return at most 100 boxes of an image with their features.
+    """Return at most 100 proposed boxes of an image, with the features of each box.
 
     Args:
         backbones: the frozen networks.
@@ -73,8 +73,8 @@ def propose(backbones: BackbonePool, image: Picture) -> Proposals:
 def _boxes(logits: Singles, cells: int) -> Doubles:
     """Convert the detector's outputs to boxes in pixels of the view.
 
-    The distance from a cell to a side of its box is divided into bins. The outputs are a logit for
-    each cell, side and bin.
+    The detector predicts the distance from a cell to each side of its box, as logits of bins of
+    distances. `logits` has a logit for each cell, side and bin.
     """
     shares = np.exp(logits.reshape(len(logits), 4, _BINS).astype(np.float64))
     distances = shares @ np.arange(_BINS) / shares.sum(axis=2)
@@ -99,7 +99,7 @@ def pool_boxes(values: Singles, boxes: Doubles) -> Doubles:
     """Return the mean of a feature map inside each box, float64, shape (boxes, channels).
 
     Args:
-        values: float32, shape (channels, cells, cells).
+        values: the feature map, float32, shape (channels, cells, cells).
         boxes: left, top, right, bottom in pixels of the view, shape (boxes, 4).
     """
     channels, cells, _ = values.shape
@@ -122,7 +122,7 @@ def pool_boxes(values: Singles, boxes: Doubles) -> Doubles:
 
 
 def _at(sums: Doubles, x: Doubles, y: Doubles) -> Doubles:
-    """Return cumulative sums of a map at points, interpolated between the corners of a cell."""
+    """Return cumulative sums of a map at points (x, y), interpolated within each cell."""
     last = len(sums) - 2
     column, row = (np.minimum(place.astype(np.int64), last) for place in (x, y))
     right, down = (x - column)[:, None], (y - row)[:, None]

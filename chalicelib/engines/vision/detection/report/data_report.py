@@ -1,4 +1,4 @@
-"""Writes the data report of the model card: images and boxes that should be checked."""
+"""Writes the data report of the model card: it lists images and boxes that should be checked."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def suspicions_of(
 
     Args:
         image: image with annotated boxes.
-        found: detections of the model, the best first.
+        found: detections of the model in the image, the best first.
         labels: label names.
 
     Returns:
         One record for each detection that contradicts the label of an annotated box, if no other
         detection confirms the label. Also one record for each detection that does not overlap an
-        annotated box much. The `id` and `label` of such a record are None.
+        annotated box much. In a record of the second kind, `id` and `label` are None.
     """
     boxes, known = truth_of(image)
     shared = iou(found.boxes, boxes)
@@ -85,7 +85,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Reviewed:
-    """An image with its true boxes and the boxes that the model detects."""
+    """An image with its true boxes and the objects that the model detects."""
 
     image: LabelledPicture
     size: tuple[int, int]
@@ -108,7 +108,7 @@ def data_report(
     Args:
         reviewed: images that were reviewed.
         pooled: features of the images, float32, shape (images, channels).
-        suspicions: boxes that the model contradicts, as returned by `suspicions_of`.
+        suspicions: records of `suspicions_of` for all these images.
     """
     across: list[dict[str, Any]] = []
     conflicts: list[dict[str, Any]] = []
@@ -140,12 +140,12 @@ def suspect_examples(
     names: LabelNames,
     suspicions: Sequence[dict[str, Any]],
 ) -> list[SuspectExample]:
-    """Return all boxes whose label is flagged as a likely error; the data report lists fewer.
+    """Return all boxes with a likely label error; the data report lists only some of them.
 
     Args:
         pictures: images whose boxes users can correct.
         names: labels of the training.
-        suspicions: boxes whose labels the model contradicts, in these and in other images.
+        suspicions: records of `suspicions_of` for these and other images.
     """
     boxes = {known.example_id: (known, each) for each in pictures for known in each.boxes}
     found = []
@@ -180,7 +180,7 @@ def _examples_document(image: LabelledPicture) -> dict[str, Any]:
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
-    """Return whether the labelled boxes of two images agree.
+    """Return whether two images have nearly the same labelled boxes.
 
     Both images must have the same number of boxes, and each box needs a match in the other image: a
     box with the same label and an intersection over union of at least `least_overlap`. Boxes are
@@ -197,11 +197,11 @@ def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
 def _near_pairs(
     reviewed: Sequence[Reviewed], pooled: Singles
 ) -> tuple[list[tuple[int, int, float]], int]:
-    """Find pairs of images that are equal files or have close features.
+    """Find pairs of near-duplicate images: equal files, or images with close features.
 
     Returns:
-        The most similar pairs, at most 20,000, with their cosines; and the number of all pairs
-        whose images are in different parts of the split.
+        The most similar pairs, at most 20,000, with their cosines. Also the number of pairs with
+        one image in the training part and the other in the held-out part.
     """
     if not reviewed:
         return [], 0

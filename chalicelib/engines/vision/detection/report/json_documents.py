@@ -44,7 +44,7 @@ _ENOUGH_BOXES = 30
 def metrics_document(
     labels: Sequence[str], by_label: Sequence[PrecisionRecall], training_loss: float
 ) -> dict[str, Any]:
-    """Return the metricsData of a model or of an epoch.
+    """Return the JSON object `metricsData` of a model or an epoch.
 
     Args:
         labels: label names.
@@ -63,7 +63,7 @@ def metrics_document(
 
 
 def curve_record(epoch: int, metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return one record of the learning curve."""
+    """Return the learning curve record of an epoch."""
     return {
         "epoch": epoch,
         "metricsData": metrics,

@@ -1,1 +1,1 @@
-"""Stages of a training; the numbers in the names of modules give the order."""
+"""Stages of a detection training. They run in the order of the numbers in the module names."""

@@ -35,7 +35,7 @@ class TrainingStage(Protocol):
 
     @property
     def seconds(self) -> float:
-        """Return the approximate time of the stage, in seconds on one core."""
+        """Return the approximate time of the whole stage, in seconds on one core."""
         ...
 
     @property
@@ -49,11 +49,11 @@ class TrainingStage(Protocol):
         ...
 
     def advance(self) -> dict[str, Any] | None:
-        """Work for about a second; return a learning curve record if an epoch ended."""
+        """Work for about a second; if an epoch ends, return its learning curve record."""
         ...
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return the state as arrays; `restore` resumes from them."""
+        """Return the state of the stage as arrays; `restore` resumes from them."""
         ...
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
@@ -63,7 +63,7 @@ class TrainingStage(Protocol):
 
 @dataclass(frozen=True)
 class DetectionContext:
-    """The images of a training, split into parts, and its options."""
+    """The images of a training, split into training and held-out images, and its options."""
 
     data: VisionData
     options: VisionOptions
@@ -80,7 +80,7 @@ class DetectionContext:
 
     @property
     def dataset(self) -> DetectionDataset:
-        """Return the training data."""
+        """Return the data for training dense heads."""
         return DetectionDataset(self.data, self.rules)
 
     @property
@@ -90,7 +90,7 @@ class DetectionContext:
 
     @property
     def passes(self) -> int:
-        """Return how often each image is used in an epoch."""
+        """Return how many times an epoch uses each image."""
         # An epoch that the caller asked for is one pass, and tiles give enough steps.
         if self.options.has_named_epochs or self.rules.is_tiled:
             return 1
@@ -105,7 +105,7 @@ class DetectionContext:
         return is_free and not self.rules.is_tiled
 
     def mirrored_maps(self, place: int) -> Maps:
-        """Return the feature maps of an image's mirror image, computed as in a prediction."""
+        """Return the feature maps of the mirror image of an image, computed as in a prediction."""
         features = self.data.features
         # The first copy of an image is its mirror image: see `augmented_view`.
         if features.views(place) > 1:
@@ -114,7 +114,7 @@ class DetectionContext:
         return maps_of(compute_row(self.backbones, render(pixels, ImageView().mirrored())))
 
     def fit_options(self, epochs: int) -> DenseFitOptions:
-        """Return the options for training the dense head for a number of epochs."""
+        """Return the options for training a dense head for `epochs` epochs."""
         options = self.options
         rate = BEST_RATE * (options.learning_rate or _DEFAULT_RATE) / _DEFAULT_RATE
         return DenseFitOptions(epochs, rate, options.seed, options.threads, self.passes)
@@ -123,7 +123,7 @@ class DetectionContext:
 def make_context(
     data: VisionData, options: VisionOptions, backbones: BackbonePool
 ) -> DetectionContext:
-    """Split the images into those to train on and those to test on.
+    """Split the images into a training part and a held-out part; return the context.
 
     Raises:
         TrainingFailed: no image has a usable box.

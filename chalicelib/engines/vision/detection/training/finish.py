@@ -58,12 +58,12 @@ class StageResults:
 
     @property
     def loss(self) -> float:
-        """Mean training loss of the head that the model uses."""
+        """Training loss of the dense head if the model uses it, otherwise of the proposal head."""
         return self.run.loss if self.trials.way.is_dense else self.trials.proposals.loss
 
     @property
     def unseen(self) -> list[EvaluatedImage]:
-        """Return detections in images on which the head was not trained."""
+        """Return detections in images that the detecting heads were not trained on."""
         return [*self.review.evaluated, *self.trials.evaluated]
 
 

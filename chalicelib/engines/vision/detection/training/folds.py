@@ -26,9 +26,9 @@ class TrialFold:
 
 
 def trial_folds(context: DetectionContext) -> list[TrialFold]:
-    """Split the training part into folds; copies of a file are in the same fold.
+    """Split the training images into folds; equal image files are in the same fold.
 
-    A fold is left out if it has no image to train on, or no image in which to detect objects.
+    A fold is left out if there is no image outside it to train on, or no image in it.
     """
     rest, labels = list(context.trained), len(context.labels)
     folds: list[TrialFold] = []

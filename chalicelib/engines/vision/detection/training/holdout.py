@@ -1,4 +1,4 @@
-"""Chooses the images to test on. Copies of a file are in the same part of the split."""
+"""Chooses the held-out images. Equal image files are in the same part of the split."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def hold_out_images(
 ) -> list[int]:
     """Choose the held-out images, label by label; return their indexes in ascending order.
 
-    A label in fewer than three different files is trained on but not tested.
+    If fewer than three different files have a label, the label is trained but not tested.
 
     Args:
         pictures: images to choose from.
         labels: number of labels.
         training_share: fraction of the images to train on; 1 holds nothing out.
-        seed: seed of the choice.
+        seed: seed of the random choice.
     """
     groups = _groups(pictures, seed)
     counts = np.array([_labels_in(pictures, group, labels) for group in groups]).reshape(-1, labels)

@@ -1,4 +1,4 @@
-"""Fits heads that label proposed boxes: one head to all images, and one head per fold.
+"""Fits heads that label proposed boxes: one head to all training images, and one for each fold.
 
 The head of a fold is fitted to the images outside the fold.
 """
@@ -45,7 +45,7 @@ _MOST_MEASURED = 60
 
 
 class ProposalStage:
-    """Sums the features of proposals over the training images, for each fold."""
+    """Sums the features of proposed boxes over the training images of each fold."""
 
     def __init__(self, context: DetectionContext, folds: Sequence[TrialFold]) -> None:
         self._context = context
@@ -79,7 +79,7 @@ class ProposalStage:
 
     @property
     def is_done(self) -> bool:
-        """Whether the proposals of every image have been added."""
+        """Whether the proposals of every training image have been added."""
         return self._next >= len(self._places)
 
     @property
@@ -89,7 +89,7 @@ class ProposalStage:
 
     @property
     def loss(self) -> float:
-        """Squared error of the head that is fitted to all images."""
+        """Mean squared error of the head that is fitted to all training images."""
         return self._fitted(None)[1]
 
     @property
@@ -98,7 +98,7 @@ class ProposalStage:
         return int(self.is_done and self._context.has_proposal_record)
 
     def advance(self) -> dict[str, Any] | None:
-        """Add the proposals of the next images."""
+        """Add the proposals of the next images to the sums of their fold."""
         places = self._places[self._next : self._next + _PICTURES_A_STEP]
         pictures = self._context.data.pictures.pictures
         for place, proposals in zip(places, self.proposals(places), strict=True):
@@ -120,7 +120,7 @@ class ProposalStage:
         self._sums = [sums_of(strip_prefix(str(fold), arrays)) for fold in range(len(self._sums))]
 
     def head(self, without: int | None = None) -> ProposalHead:
-        """Return the head fitted to all images, or to the images outside the fold `without`."""
+        """Return the head fitted to all training images, or to all except the fold `without`."""
         return self._fitted(without)[0]
 
     def proposals(self, places: Sequence[int]) -> list[Proposals]:

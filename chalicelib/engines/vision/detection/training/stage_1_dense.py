@@ -1,4 +1,4 @@
-"""Trains the dense head, and measures it after every epoch."""
+"""Trains a dense head, and measures its accuracy after every epoch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VIEW_SECONDS = 0.045
 
 
 class DenseStage:
-    """Trains one dense head on some of the images."""
+    """Trains one dense head on the images `places`."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class DenseStage:
         """Prepare the stage.
 
         Args:
-            context: context of the training.
+            context: images and options of the training.
             places: indexes of the images to train on.
             epochs: number of epochs.
             is_wanted: returns whether this head is needed according to the results so far. It is

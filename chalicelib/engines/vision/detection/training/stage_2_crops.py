@@ -1,4 +1,4 @@
-"""Computes features of annotated boxes; the head that classifies crops is fitted to them."""
+"""Computes features of crops of annotated boxes. A head that classifies crops is fitted to them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _CROPS_A_STEP = 40
 
 
 class CropStage:
-    """Computes features of boxes with known labels, about the same number for each label."""
+    """Computes features of crops of annotated boxes, about the same number for each label."""
 
     def __init__(self, context: DetectionContext, is_wanted: Callable[[], bool]) -> None:
         """Prepare the stage.
 
         Args:
-            context: context of the training.
+            context: images and options of the training.
             is_wanted: returns whether the second look, which classifies crops, will be tried. It is
                 called before each step, because earlier stages can change the result.
         """
@@ -79,7 +79,7 @@ class CropStage:
         self._rows = np.split(arrays["rows"], self._ends[: self._next])[: self._next]
 
     def head(self, places: Sequence[int]) -> CropHead | None:
-        """Fit a head to the crops of some images; None if these images have no crops."""
+        """Fit a head to crops of the images `places`; return None if they have no crops."""
         wanted = set(places)
         chosen = [index for index, place in enumerate(self._places) if place in wanted]
         if not chosen:

@@ -1,8 +1,8 @@
 """Tries detection methods on training images, with heads that were not trained on these images.
 
 The training part is split into three folds. For each fold, heads are trained on the other folds.
-They detect objects in the fold with each method. The results show the gain of each method. They
-also calibrate the model if too few images are held out.
+These heads detect objects in the fold with each method. The results show the gain of each method.
+If too few images are held out, the results also calibrate the model.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _PICTURES_A_STEP = 4
 
 
 def always() -> bool:
-    """Return True: the default for heads that are always needed."""
+    """Return True. This is the default of `is_wanted`, for heads that are always needed."""
     return True
 
 
 @dataclass(frozen=True)
 class FoldHeads:
-    """The heads that were trained without the images of a fold."""
+    """The heads that detect objects in a fold. They were trained without the images of the fold."""
 
     dense: DenseStage
     proposals: ProposalStage
@@ -61,7 +61,7 @@ class TrialStage:
         """Prepare the stage.
 
         Args:
-            context: context of the training.
+            context: images and options of the training.
             fold: images to train on, and images in which to detect objects.
             heads: the heads of the fold, trained before this stage begins.
             find_way: returns the detection method; called at the first `advance`.
@@ -90,7 +90,7 @@ class TrialStage:
 
     @property
     def is_done(self) -> bool:
-        """Whether every image is done, or the stage is not needed."""
+        """Whether objects were detected in every image of the fold, or the stage is not needed."""
         return self.is_answered or not self._heads.is_wanted()
 
     @property

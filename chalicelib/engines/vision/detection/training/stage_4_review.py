@@ -1,4 +1,4 @@
-"""Measures the finished model on held-out images, and checks the boxes of all images with it."""
+"""Measures the finished model on held-out images; compares its boxes with annotated boxes."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class ReviewStage:
         """Prepare the stage.
 
         Args:
-            context: context of the training.
-            heads: the heads, finished before this stage begins.
+            context: images and options of the training.
+            heads: the heads of the model, trained before this stage begins.
             find_way: returns the detection method for held-out images; called at the first
                 `advance`.
         """
@@ -81,7 +81,7 @@ class ReviewStage:
 
     @property
     def pooled(self) -> Singles:
-        """Mean of each processed image's coarsest feature map, float32, shape (images, 480)."""
+        """Mean of the coarsest feature map of each processed image, float32, (images, 480)."""
         return np.array(self._pooled, np.float32).reshape(-1, CHANNELS[-1])
 
     def advance(self) -> dict[str, Any] | None:

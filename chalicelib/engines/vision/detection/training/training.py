@@ -45,7 +45,7 @@ class DetectionTraining:
             checkpoint: bytes that `save` of the same training returned; None for a new training.
 
         Raises:
-            TrainingFailed: these images cannot be trained on.
+            TrainingFailed: no model can be trained on these images.
         """
         self._context = context = make_context(data, options, backbones)
         # Unless the caller chose the epochs, the first record measures the proposals.

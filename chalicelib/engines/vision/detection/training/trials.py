@@ -1,4 +1,4 @@
-"""Decides which detection methods are tried on folds, and which ones the model uses."""
+"""Decides which detection methods are tried on folds, and which methods the model uses."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Trials:
     The methods are tried in this order: proposals alone; the dense head alone; the dense head on
     each image and its mirror image; proposals and the dense head together; and last, the dense head
     followed by a second look, which crops the detected boxes and classifies them again. The second
-    look also uses the mirror image if that is likely to help.
+    look also uses the mirror image if an earlier trial shows a likely gain.
     """
 
     def __init__(self, context: DetectionContext, dense: DenseStage) -> None:
@@ -73,7 +73,7 @@ class Trials:
 
         Args:
             context: context of the training.
-            dense: the dense head of the model, which is trained after the trials.
+            dense: the stage that trains the dense head of the model, after the trials.
         """
         self._context = context
         folds, wanted = trial_folds(context), _wanted_folds(context)
@@ -100,27 +100,27 @@ class Trials:
 
     @cached_property
     def mirror(self) -> Compared | None:
-        """Gain in mean AP if the dense head also uses mirror images; None if it was not tried."""
+        """Gain in mean AP if the dense head also uses mirror images; None if that was not tried."""
         return self._compared(self._plain, self._mirrored)
 
     @cached_property
     def second_look(self) -> Compared | None:
-        """Gain in mean AP if crops of the boxes are classified again; None if it was not tried."""
+        """Gain in mean AP by classifying crops of the boxes again; None if that was not tried."""
         return self._compared(self._once, self._twice)
 
     @cached_property
     def dense_gain(self) -> Compared | None:
-        """Gain in mean AP of the dense head over proposals; None if it was not tried."""
+        """Mean AP of the dense head minus mean AP of proposals alone; None if not tried."""
         return self._compared(self._proposed[: len(self._plain)], self._with_dense)
 
     @property
     def proposals_value(self) -> float | None:
-        """Mean AP of proposals on all folds; None without proposals or without folds."""
+        """Mean AP of proposals alone on all folds; None without proposals or without folds."""
         return self._value(self._proposed)
 
     @property
     def needs_dense(self) -> bool:
-        """Whether the model needs a dense head. This can change until all trials are finished."""
+        """Whether the model needs a dense head. It can change until all trials are done."""
         if self._context.options.has_named_epochs:
             return True
         if all(stage.is_done for stage in self.stages):
@@ -129,7 +129,7 @@ class Trials:
 
     @cached_property
     def way(self) -> AnswerWay:
-        """Detection method of the model, with all options that are worth their cost."""
+        """Detection method of the model. It uses all options that are worth their cost."""
         if self.proposals.has_heads and not self._gains:
             return AnswerWay(proposal_head=self.proposals.head(), is_dense=False)
         head = None
@@ -140,7 +140,7 @@ class Trials:
 
     @property
     def evaluated(self) -> list[EvaluatedImage]:
-        """Return detections for the calibration; empty if enough images are held out."""
+        """Return detections in folds for the calibration; none if enough images are held out."""
         if not self._is_calibrating:
             return []
         if not self.way.is_dense:
@@ -190,7 +190,7 @@ class Trials:
         return ours < (self._value(self._proposed[:1]) or 0.0) - _BEHIND
 
     def _wants_fold(self, number: int) -> Callable[[], bool]:
-        """Return a function that decides whether the dense head is tried on a fold."""
+        """Return a function that returns whether to try the dense head on the fold `number`."""
 
         def wants() -> bool:
             if not number or self._context.options.has_named_epochs:
@@ -242,10 +242,10 @@ class Trials:
         return lambda: AnswerWay(proposal_head=self.proposals.head(number), is_dense=False)
 
     def _aligned(self, number: int | None) -> ProposalHead:
-        """Return a proposal head whose scores are on the scale of the dense head.
+        """Return a proposal head whose scores are on the scale of the dense head's scores.
 
         Args:
-            number: fold without which the head was fitted; None for the head fitted to all images.
+            number: the head is fitted without this fold; None: it is fitted to all training images.
         """
         own, other = (fit_calibration(_answers(part)) for part in (self._proposed, self._plain))
         return self.proposals.head(number).aligned(own, other)
@@ -256,7 +256,7 @@ class Trials:
     def _compared(
         self, before: Sequence[TrialStage], after: Sequence[TrialStage]
     ) -> Compared | None:
-        """Compare two methods on the same folds; None if one was not tried on all folds."""
+        """Compare two methods on the same folds; None if a method was not tried on all folds."""
         if not after or not all(trial.is_answered for trial in (*before, *after)):
             return None
         count, seed = len(self._context.labels), self._context.options.seed

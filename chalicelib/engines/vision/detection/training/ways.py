@@ -1,4 +1,4 @@
-"""Detection methods, and their use on images of a training."""
+"""Detection methods (ways), and their use on images of a training."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnswerWay:
-    """A detection method. By default, the dense head is used once for each image."""
+    """A detection method. By default, the dense head runs once on each image."""
 
     is_mirrored: bool = False
     """Whether the dense head also uses the mirror image."""
@@ -56,10 +56,10 @@ def found_objects(
     """Detect objects in training images, in the same way as a finished model.
 
     Args:
-        context: context of the training.
-        evaluator: evaluator with the dense head.
+        context: images and options of the training.
+        evaluator: runs the dense head.
         places: indexes of the images.
-        way_of: returns the method for an image, given its index.
+        way_of: returns the detection method for an image, given the index of the image.
         propose: returns the proposed boxes of images, in the order of the given indexes. It is
             called with the images for which `way_of` returns a method with a proposal head.
     """

@@ -1,4 +1,4 @@
-"""Crops boxes out of an image, and computes their features with EfficientNet-Lite2."""
+"""Crops boxes out of an image, and computes features of the crops with EfficientNet-Lite2."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CROP_VALUES = 1280
 
 
 def describe_crops(backbones: BackbonePool, image: Picture, boxes: Doubles) -> Singles:
-    """Return a unit feature vector for each box of an image, float32, shape (boxes, 1280).
+    """Return a unit feature vector of each box's crop, float32, shape (boxes, 1280).
 
     Args:
         backbones: the installed networks.

@@ -38,7 +38,7 @@ _REVISION = 1
 
 
 class DetectionExtractor:
-    """Computes features of whole images; for augmentation, also of mirrored and random views."""
+    """The `Extractor` of `object-detection`. To augment, it adds mirrored and random views."""
 
     name = "detection"
     shard_rows: ClassVar[int] = 8
@@ -50,7 +50,7 @@ class DetectionExtractor:
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits that change with anything that affects the features."""
+        """Return 12 hex digits that change if anything that affects the features changes."""
         facts = {
             "revision": _REVISION,
             "backbones": [self._backbones.facts(name).sha256 for name in BACKBONES],
@@ -70,7 +70,7 @@ class DetectionExtractor:
         return AUGMENTED_VIEWS if augment else 1
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
-        """Return the view of an image with a given number."""
+        """Return the view `number` of an image."""
         return augmented_view(digest, number)
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
@@ -79,14 +79,14 @@ class DetectionExtractor:
         Args:
             image: decoded image, whose shorter side may be reduced to `least_side` pixels.
             digest: digest of the image file, 16 bytes.
-            view: number of the view, from 0.
+            view: number of the view, from 0 (the whole image).
         """
         shown = self.view(image.width, image.height, digest, view)
         return compute_row(self._backbones, render(image.pixels, shown))
 
 
 class RetailExtractor(DetectionExtractor):
-    """Computes features of whole images and of overlapping tiles at a higher resolution."""
+    """The `Extractor` of `retail-execution`. It adds overlapping tiles at a higher resolution."""
 
     name = "retail"
 
@@ -100,7 +100,7 @@ class RetailExtractor(DetectionExtractor):
         return len(tiled_views(width, height))
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
-        """Return the view of an image with a given number."""
+        """Return the view `number` of an image."""
         return tiled_views(width, height)[number]
 
 
@@ -108,8 +108,8 @@ def render(pixels: Pixels, view: ImageView) -> Pixels:
     """Draw a view as an image, RGB, uint8, shape (416, 416, 3).
 
     Args:
-        pixels: RGB, uint8, shape (height, width, 3), origin at the top left.
-        view: part of the image, and its position in the view.
+        pixels: pixels of the image, RGB, uint8, shape (height, width, 3), origin at the top left.
+        view: the part of the image, and the position of this part in the view.
     """
     height, width = pixels.shape[:2]
     left, top, right, bottom = view.source
@@ -127,11 +127,11 @@ def render(pixels: Pixels, view: ImageView) -> Pixels:
 
 
 def compute_row(backbones: BackbonePool, pixels: Pixels) -> Halves:
-    """Run both networks on a view; return float16, shape (ROW_VALUES,).
+    """Run both networks on a view; return its features, float16, shape (ROW_VALUES,).
 
     Args:
         backbones: the installed networks.
-        pixels: RGB, uint8, shape (416, 416, 3).
+        pixels: pixels of the view, RGB, uint8, shape (416, 416, 3).
     """
     taps = backbones.get(LITE2).run(pixels[None], _TAPS)
     pans = backbones.get(NANODET).run(pixels[None], _PANS)

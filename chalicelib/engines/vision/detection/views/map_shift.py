@@ -1,7 +1,7 @@
-"""Shifts the feature maps of an image, an augmentation that needs no run of the networks.
+"""Shifts feature maps of images: an augmentation that does not run the networks again.
 
-A head would memorise images that are used repeatedly. So their feature maps and boxes are shifted
-by whole cells of the coarsest map.
+A head would memorise feature maps that a training uses repeatedly. So the feature maps and boxes of
+an image are shifted by whole cells of the coarsest map.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ FARTHEST = 3
 
 @dataclass(frozen=True)
 class MapShift:
-    """The shift of the feature maps of a view in one epoch."""
+    """A shift of the feature maps and boxes of a view, for one use in a training."""
 
     down: int
     """Shift downwards, in cells of the coarsest map."""
     right: int
 
     def maps(self, maps: Maps) -> Maps:
-        """Shift the feature maps of a view; new cells at the border are zero."""
+        """Return shifted feature maps of a view; new cells at the border are zero."""
         fine, middle, coarse = CELLS
         return Maps(
             self._moved(maps.fine, fine),
@@ -42,7 +42,7 @@ class MapShift:
         )
 
     def boxes(self, boxes: Boxes) -> Boxes:
-        """Shift boxes, in pixels of the view, float64, shape (boxes, 4)."""
+        """Return shifted boxes, float64, shape (boxes, 4), in pixels of the view."""
         pixels = SIDE / CELLS[-1]
         moved: Boxes = boxes + pixels * np.array([self.right, self.down, self.right, self.down])
         return moved

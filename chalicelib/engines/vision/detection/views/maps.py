@@ -1,7 +1,7 @@
 """Layout of the features of one view, which are stored as one row of numbers.
 
 A row contains three feature maps, the finest first. Each has shape (cells, cells, channels).
-Channels are last, so that a projection is one matrix product.
+Channels are the last axis, so that a projection is one matrix product.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Views of an image: which part they show, and how to convert boxes.
+"""Views of an image: the part that a view shows, and the conversion of boxes.
 
 A view depends only on the image's digest, its size and the view's number. Boxes are left, top,
 right, bottom in pixels, float64, shape (boxes, 4).
@@ -44,10 +44,10 @@ class ImageView:
     """Factor for the distance of each pixel value from the mean grey."""
 
     def to_view(self, boxes: Doubles, width: int, height: int) -> Doubles:
-        """Convert boxes from the image to the view, without clipping; float64, shape (boxes, 4).
+        """Convert boxes from pixels of the image to pixels of the view, without clipping.
 
         Args:
-            boxes: left, top, right, bottom in pixels of the image, float64, shape (boxes, 4).
+            boxes: boxes in pixels of the image.
             width: width of the image as displayed, in pixels.
             height: height of the image as displayed, in pixels.
         """
@@ -60,7 +60,7 @@ class ImageView:
         return replace(self, is_mirrored=not self.is_mirrored)
 
     def to_picture(self, boxes: Doubles, width: int, height: int) -> Doubles:
-        """Convert boxes from the view to the image; float64, shape (boxes, 4)."""
+        """Convert boxes from pixels of the view to pixels of the image."""
         scale, offset = self._scale_and_offset(width, height)
         straight = _mirrored(boxes) if self.is_mirrored else boxes
         return (straight - offset) / scale
@@ -80,7 +80,7 @@ def augmented_view(digest: bytes, number: int) -> ImageView:
 
     Args:
         digest: digest of the image file, 16 bytes.
-        number: 0: the image; 1: its mirror image; above 1: an enlarged part, or a reduced image.
+        number: 0 is the image, 1 its mirror image; others are enlarged parts or reduced images.
     """
     if number < 2:
         return ImageView(is_mirrored=number == 1)
@@ -104,7 +104,7 @@ def augmented_view(digest: bytes, number: int) -> ImageView:
 def tiled_views(width: int, height: int) -> list[ImageView]:
     """Return a view of the whole image, then up to 16 views of overlapping tiles.
 
-    Tiles are squares of the image after its longer side is scaled to 1,250 pixels.
+    Tiles are square parts of the image after its longer side is scaled to 1,250 pixels.
     """
     scale = TILED_SIDE / max(width, height)
     columns = _tile_spans(width * scale)
