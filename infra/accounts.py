@@ -69,8 +69,8 @@ def create_account(
     """Create an account, and write its private key to a new file that only the user can read.
 
     Raises:
-        CommandError: the file exists or cannot be written.
-        ServiceError: the account was refused.
+        CommandError: the key file exists or cannot be written.
+        ServiceError: the service refused to create the account.
     """
     with _new_key_file(key_file) as write:
         made = _service(settings).create(email, plan, source)
@@ -84,14 +84,14 @@ def ensure_account(
     key_file: Path,
     plan: str = DEFAULT_PLAN,
 ) -> Account:
-    """Ensure that an account exists, and that a file has its private key; safe to call repeatedly.
+    """Ensure that an account exists, and that `key_file` has a private key of the account.
 
     If the file exists, its key becomes the account's key. Otherwise a new key is created and
-    written, and the former key becomes invalid.
+    written, and the account's former key becomes invalid. The call may be repeated.
 
     Raises:
         CommandError: the file cannot be read or written.
-        ServiceError: the account is closed or was refused.
+        ServiceError: the account is closed, or the service refused to create it.
     """
     service = _service(settings)
     account = service.find(email)

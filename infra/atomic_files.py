@@ -41,7 +41,7 @@ def sync(file: IO[bytes]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync the names of a folder's files to the disk."""
+    """Sync a folder to the disk, so that its list of file names is permanent."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -50,6 +50,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove unfinished files of interrupted writes."""
+    """Remove the unfinished files that interrupted writes left in a folder."""
     for draft in folder.glob(f"{DRAFT}*"):
         draft.unlink(missing_ok=True)

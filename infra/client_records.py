@@ -35,7 +35,7 @@ def source() -> str:
 
 
 def name_of(record: type[msgspec.Struct]) -> str:
-    """Return a record's name in the client, which lacks the ending `Record`.
+    """Return a record's name in the client: the service's name without the ending `Record`.
 
     The names of OCR answers end in `Result` instead.
     """
@@ -67,7 +67,7 @@ def _default(item: msgspec.structs.FieldInfo, hints: dict[str, Any]) -> str:
 def _type(kind: Any) -> str:
     """Return the source text of a type in the client.
 
-    If answers may lack a member, its type also accepts None. A `Literal` becomes `str`.
+    If answers may lack a member, the member's type also accepts None. A `Literal` becomes `str`.
     """
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):

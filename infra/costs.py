@@ -177,7 +177,7 @@ def price(use: Use, architecture: str = X86) -> float:
 
 
 def _log_price(size: float) -> float:
-    """Return the price of ingesting and storing some bytes of log lines, in dollars."""
+    """Return the price in dollars of ingesting and storing `size` bytes of log lines."""
     kept = LOG_MONTHS * PRICES["cloudwatch_log_gb_month"]
     return size / 1e9 * (PRICES["cloudwatch_log_gb"] + kept)
 
@@ -185,7 +185,7 @@ def _log_price(size: float) -> float:
 def run_price(
     function: Function, seconds: float, size_name: str = STANDARD, architecture: str = X86
 ) -> float:
-    """Return the price of one run of a function, in dollars."""
+    """Return the price in dollars of one run of a function."""
     memory_mb = int(size(size_name)[memory_id(function)])
     disk_gb = max(0.0, function.disk_mb / 1024 - FREE_DISK_GB)
     a_second = memory_mb / 1024 * PRICES[_GB_SECOND[architecture]]
@@ -194,7 +194,7 @@ def run_price(
 
 
 def idle(size_name: str = STANDARD) -> dict[str, float]:
-    """Return the monthly costs of an idle stage by item, in dollars."""
+    """Return the monthly costs in dollars of an idle stage, by item."""
     polls = len(BY_QUEUE) * POLLERS * MONTH_SECONDS / POLL_SECONDS
     sweeps = MONTH_SECONDS / 60
     # A sweep reads a few indexes, each with a few keys.
@@ -217,7 +217,7 @@ def watching() -> float:
 
 
 def training(seconds: float, name: str = "train_paid") -> float:
-    """Return the price of a training of some seconds, in dollars."""
+    """Return the price in dollars of a training that takes `seconds`."""
     return run_price(_BY_NAME[name], seconds)
 
 
@@ -237,7 +237,7 @@ def restored(function: Function) -> float:
 
 
 def _warmth() -> Iterator[str]:
-    """Yield the rows of the table of start times, one for each function that answers routes."""
+    """Yield the rows of the table of start times. Each function that answers routes has one row."""
     for function in (f for f in FUNCTIONS if f.name in ANSWERING):
         snap = f"{image(function):.2f} | {1000 * restored(function):.2f}"
         loading = f"{1000 * run_price(function, START_SECONDS[function.name]):.2f}"
@@ -267,7 +267,7 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
     """Return the tables of prices as Markdown lines.
 
     Args:
-        seconds: measured seconds by kind of call; they replace the assumed seconds.
+        seconds: measured seconds for kinds of calls; they replace assumed seconds.
     """
     uses = [replace(use, seconds=seconds.get(use.kind, use.seconds)) for use in USES]
     idles, smalls = (idle(name) for name in SIZES)

@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check_stage(name: str) -> None:
-    """Refuse a stage name that would make the names of tables, functions or bucket invalid."""
+    """Refuse a stage name that makes the names of tables, functions or the bucket invalid."""
     if not _STAGE.fullmatch(name):
         raise DeployError(
             f"STAGE must be up to 15 lower-case letters, digits and hyphens, not {name!r}"

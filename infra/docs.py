@@ -46,7 +46,7 @@ def pages() -> dict[Path, str]:
 
 
 def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
-    """Return a page in which the text between each pair of markers is replaced by a table."""
+    """Replace the text between each pair of markers in a page by the next of the tables."""
     head, *rest = text.split(_BEGIN)
     made = [head]
     for table, part in zip(tables, rest, strict=True):

@@ -64,7 +64,7 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text into sentences; sentences that begin with It, So or Their are not split off."""
+    """Split a text into sentences, but not before sentences that begin with It, So or Their."""
     return re.split(r"(?<=\.) (?!(?:It|So|Their) )(?=[A-Za-z])", text)
 
 
@@ -84,7 +84,7 @@ def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> I
 
 
 def _left_out(sources: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    """Yield, for each source of texts, the metrics of a head trained without this source."""
+    """Yield lines with the metrics of classifiers, each trained without one source of texts."""
     for name, found in sources.items():
         recall, error = found["macroRecall"], found["calibrationError"]
         yield f"{name} {recall:.3f} ({error:.3f})"

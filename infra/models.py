@@ -36,7 +36,7 @@ _SAID = {"fast": "all fast", "accurate": "all accurate", "all": "all"}
 
 
 def default_directory() -> Path:
-    """Return the model directory of the settings; a relative path is below the project."""
+    """Return the model directory of the settings; relative paths start at the project's folder."""
     return _ROOT / Settings.from_environment(os.environ).model_dir
 
 

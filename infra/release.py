@@ -130,7 +130,7 @@ def read_candidate(version: str) -> ReleaseCandidate:
 
 
 def _is_on_main() -> bool:
-    """Return whether main has the commit: a published branch main, or else the local branch."""
+    """Return whether the published (or, without one, the local) branch main has this commit."""
     branches = _git("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes")
     containing = _git("for-each-ref", "--format=%(refname)", "--contains", "HEAD")
     published = [name for name in branches if re.fullmatch(f"refs/remotes/[^/]+/{_BRANCH}", name)]

@@ -68,7 +68,7 @@ class QueueResource:
 
 
 def table_resources(settings: Settings) -> tuple[TableResource, ...]:
-    """Return a description of each table that the rows declare."""
+    """Return a description of each table that the row classes declare."""
     return tuple(_table_resource(settings, row) for row in tables.ROWS)
 
 
@@ -81,7 +81,7 @@ def queue_resources(settings: Settings, visibility_seconds: int) -> tuple[QueueR
 
 
 def own_pages(port: int) -> tuple[str, ...]:
-    """Return the origins of the console of the local stack on a port."""
+    """Return the web origins of the local stack's console, which listens on `port`."""
     return f"http://127.0.0.1:{port}", f"http://localhost:{port}"
 
 
@@ -92,9 +92,9 @@ def provision(
 
     Args:
         settings: names of tables, queues and bucket; endpoint of AWS; allowed origins.
-        visibility_seconds: visibility timeout of the queues; on AWS at least six times a function's
-            timeout, on the local stack short, because its workers send heartbeats.
-        pages: origins of the console; like the allowed origins, they may send presigned forms.
+        visibility_seconds: visibility timeout of the queues. On AWS it is at least six times a
+            function's timeout. On the local stack it is short, because workers send heartbeats.
+        pages: origins of the console, which may send presigned forms, like the allowed origins.
     """
     clients = Clients(settings)
     for table in table_resources(settings):
@@ -107,7 +107,7 @@ def provision(
 
 
 def _table_resource(settings: Settings, row: Any) -> TableResource:
-    """Read one table's description from its row class."""
+    """Return the description of the table that a row class declares."""
     schema = row._get_schema()
     indexes = tuple(
         {
@@ -206,7 +206,7 @@ def cors_rule(origins: Any) -> dict[str, Any]:
 
 
 def _notify(clients: Clients, settings: Settings) -> None:
-    """Configure the bucket to send a message to its queue when a form has uploaded a file."""
+    """Configure the bucket to send a message to a queue for each file that a form has uploaded."""
     name = queue_name(settings, INCOMING)
     url = clients.sqs.get_queue_url(QueueName=name)["QueueUrl"]
     asked = clients.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])

@@ -55,7 +55,7 @@ def chosen_target(
     Raises:
         CommandError: the selected stack does not exist, or none is selected and no local stack
             runs.
-        SettingsError: a variable cannot be read.
+        SettingsError: a variable of the environment has no valid value.
     """
     if options.region and not options.stage:
         raise CommandError("--region goes with --stage; set AWS_REGION for --aws")
@@ -97,7 +97,7 @@ def find_target(
 
     Raises:
         CommandError: no stack is selected and no local stack runs.
-        SettingsError: a variable cannot be read.
+        SettingsError: a variable of the environment has no valid value.
     """
     folder = Path(environment.get("PRESAGE_STATE_DIR") or ".presage")
     state = State(folder)

@@ -1,4 +1,4 @@
-"""The audit command: compares the counters of a month with the log."""
+"""The audit command: compares the prediction counters of a month with the lines of the log."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Audit:
 def compare(
     audit: Audit, accounts: Sequence[Account], quotas: QuotaStore, *, is_whole: bool
 ) -> tuple[list[str], bool]:
-    """Compare counters with log lines; return the text to print, and whether they agree.
+    """Compare counters with log lines; return lines to print, and whether counters and log agree.
 
     The log is read before the counters. So a simultaneous prediction can only increase a counter,
-    and a counter below the number of its log lines is always an error. `is_whole` says whether
+    and a counter below the account's number of log lines is always an error. `is_whole` is true if
     `accounts` has all accounts.
 
     Raises:

@@ -52,7 +52,7 @@ class Tally:
                 self._add(line)
 
     def of(self, account_id: str) -> Counter[str]:
-        """Return the number of lines of an account by outcome."""
+        """Return the number of log lines of an account, for each outcome."""
         return self.by_account.get(account_id, Counter())
 
     def _add(self, line: str) -> None:
@@ -75,14 +75,14 @@ class Tally:
             self.by_account.setdefault(account, Counter())[outcome] += int(found.get("count", 1))
 
     def _settle(self, account: str, found: dict[str, Any], outcome: str) -> None:
-        """Correct the counts by a log line that reports released or uncounted predictions."""
+        """Correct the counts of an account by a line about released or uncounted predictions."""
         is_known = found.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
         if is_known and not self._is_repeated(SETTLEMENT, found):
             was, count = (COUNTED, int(found["count"])) if "count" in found else (UNKNOWN, 1)
             self.by_account.setdefault(account, Counter()).update({was: -count, GIVEN_BACK: count})
 
     def _is_repeated(self, event: str, found: dict[str, Any]) -> bool:
-        """Return whether an earlier line had the same token, because a job ran twice."""
+        """Return whether an earlier line had the same token, which happens if a job ran twice."""
         token = str(found.get("token", ""))
         if not token:
             return False
@@ -99,10 +99,10 @@ _TRIES = 5
 
 @contextmanager
 def opened(path: Path) -> Iterator[list[TextIO]]:
-    """Open a file, or all files of a folder as they are at one moment.
+    """Open a log file, or a consistent set of all log files in a folder.
 
     Raises:
-        CommandError: there is no file, or a file cannot be read.
+        CommandError: there is no file, files are being rotated, or a file cannot be read.
     """
     try:
         with ExitStack() as stack:
@@ -138,7 +138,7 @@ def first_time(files: Sequence[TextIO]) -> datetime | None:
 
 
 def _open(path: Path) -> list[TextIO]:
-    """Open a file or folder; try again if files are rotated meanwhile."""
+    """Open a file, or all files of a folder; try again if log rotation renames files meanwhile."""
     if not path.is_dir():
         return [_text(path)]
     for _ in range(_TRIES):
@@ -168,7 +168,7 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """Reads the log groups of a stage, one for each function that logs predictions."""
+    """Reads the log groups of a stage. Each function that logs predictions has a log group."""
 
     def __init__(self, settings: Settings) -> None:
         # The oldest of the groups: this function once answered all routes.
@@ -181,9 +181,9 @@ class LogGroup:
         self._client = session.client("logs", endpoint_url=settings.endpoint_url, config=config)
 
     def first_time(self, now: datetime) -> datetime:
-        """Return the earliest time from which the log group can have lines.
+        """Return the earliest time from which the oldest log group of the stage can have lines.
 
-        This is the creation of the group or the start of its retention period, whichever is later.
+        This is the group's creation or the start of its retention period, whichever is later.
 
         Raises:
             CommandError: the log group does not exist or cannot be read.
@@ -203,7 +203,7 @@ class LogGroup:
         return made if days is None else max(made, now - timedelta(days=days))
 
     def lines(self, start: datetime, end: datetime, month: str) -> Iterator[str]:
-        """Yield the relevant lines of a month that were written between two moments.
+        """Yield lines about predictions of a month that were written between `start` and `end`.
 
         Raises:
             CommandError: a log group cannot be read, or has too many pages.

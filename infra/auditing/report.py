@@ -45,7 +45,7 @@ class Month:
 
 @dataclass(frozen=True)
 class ReportRow:
-    """Counter and log lines of one account."""
+    """The counter of one account, and the counts from the account's log lines."""
 
     account_id: str
     email: str
@@ -113,7 +113,7 @@ def rows(
 
 
 def table(found: Sequence[ReportRow]) -> list[str]:
-    """Format the rows as lines for a terminal."""
+    """Format the rows `found` as lines for a terminal."""
     heads = ("counted", "lines", "difference", "refused", "given back", "unknown")
     lines = [f"{'id':>6}  {'e-mail':32}" + "".join(f"{head:>12}" for head in heads)]
     for row in found:
@@ -126,7 +126,7 @@ def table(found: Sequence[ReportRow]) -> list[str]:
 def notes(
     month: Month, times: tuple[datetime, datetime | None, datetime], tally: Tally
 ) -> list[str]:
-    """List what the comparison cannot check.
+    """List what a comparison of counters with the log cannot check.
 
     Args:
         month: the month.

@@ -52,7 +52,7 @@ class FolderNotEmpty(ValueError):
 
 
 class ExportIncomplete(ValueError):
-    """Some images are missing in the storage; the message lists them. All else was exported."""
+    """Some images are missing in the storage; the message lists them. Other data was exported."""
 
 
 @dataclass
@@ -169,10 +169,10 @@ def _export_model(container: Container, model: Model, place: Path) -> None:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write a readable JSON file."""
+    """Write a value to a file as indented JSON."""
     plain = msgspec.to_builtins(value)
     path.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _go_on() -> None:
-    """Do nothing. Writers call this to ask whether to stop; an export is never stopped."""
+    """Do nothing. Writers call this function, which may raise an error to stop them."""

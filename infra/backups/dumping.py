@@ -77,10 +77,10 @@ def dump(
     access: Access = _PLAIN,
     with_keys: bool = False,
 ) -> Manifest:
-    """Copy all tables and the bucket into a folder; unchanged data is not copied again.
+    """Copy all tables and the bucket into a folder, except data that the latest dump already has.
 
-    `progress` is called with lines for the user; `access` says how the stack is read. `with_keys`
-    also copies the API keys, which a local stack needs after a restart.
+    `progress` is called with lines for the user. `access` has the functions that read the stack. If
+    `with_keys` is true, API keys are copied, too; a local stack needs them after a restart.
 
     Raises:
         BackupError: the folder has other files, or a damaged backup.

@@ -85,7 +85,7 @@ class BackupFolder:
 
         Args:
             path: path of the folder.
-            keeps_previous: whether the second-last dump stays in the folder, too.
+            keeps_previous: whether the dump before the latest dump stays in the folder, too.
         """
         self.path = path
         self._keeps_previous = keeps_previous
@@ -111,7 +111,7 @@ class BackupFolder:
         remove_drafts(self.path)
 
     def manifest(self) -> Manifest | None:
-        """Read the manifest; None when no dump has been finished.
+        """Read the manifest; return None if no dump has been finished.
 
         Raises:
             BackupError: the manifest is damaged or of another version.
@@ -119,14 +119,14 @@ class BackupFolder:
         return _read(self.path / MANIFEST)
 
     def previous(self) -> Manifest | None:
-        """Read the manifest of the previous dump; None when it is missing or damaged."""
+        """Read the manifest of the previous dump; return None if it is missing or damaged."""
         try:
             return _read(self.path / PREVIOUS)
         except BackupError:
             return None
 
     def open_dump(self) -> Manifest | None:
-        """Prepare a dump, and return the manifest of the latest one; None if there is none.
+        """Prepare a dump, and return the latest dump's manifest, or None before the first dump.
 
         Pieces of an interrupted dump are deleted.
 
@@ -156,15 +156,15 @@ class BackupFolder:
         return self._known is None or self.seal() == self._seal
 
     def seal(self) -> str:
-        """Return the digest of the manifest on the disk; empty when there is none."""
+        """Return the digest of the manifest on the disk; empty without a manifest."""
         return _seal_of(self.path / MANIFEST)
 
     def is_empty(self) -> bool:
-        """Return whether the folder has no files of a backup, not even of a damaged one."""
+        """Return whether the folder has no files of a backup, not even of a damaged backup."""
         return not any(self.path.glob("manifest*")) and not any(self._pieces())
 
     def has_deleted_pieces(self) -> bool:
-        """Return whether the stored second-last dump has pieces that the latest dump lacks."""
+        """Return whether the dump before the latest dump has pieces that the latest dump lacks."""
         return bool(self._known and self._kept - self._known.pieces())
 
     def add(self, content: bytes) -> str:

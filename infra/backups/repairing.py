@@ -44,7 +44,7 @@ def repair(
     """Remove damaged data from a backup.
 
     Args:
-        settings: settings of the stack of the backup.
+        settings: settings of the stack that was backed up.
         folder: the backup folder.
         keep_copy: called before anything in the folder changes.
 
@@ -185,7 +185,7 @@ class _Repair:
     def _without_lost_versions(
         self, models: dict[str, Item], lost_files: list[str], incomplete: set[str]
     ) -> dict[str, Item]:
-        """Remove and report unserved versions that lost a file; return the changed rows."""
+        """Remove and report unserved versions of models that lost a file; return changed rows."""
         changed = {}
         for model_id in sorted(set(models) - incomplete):
             stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')
@@ -202,7 +202,7 @@ class _Repair:
         return changed
 
     def _name_accounts(self, manifest: Manifest) -> None:
-        """Report the accounts that lack one of their two rows: by id, or by email address."""
+        """Report accounts that lack one of two rows: the row by id, or the row by email address."""
         rows = {row["account_id"]["S"]: row for row in self._rows(manifest, ACCOUNTS)}
         for key, row in rows.items():
             email = key.removeprefix(_EMAIL) if key.startswith(_EMAIL) else _text(row, "email")
@@ -313,7 +313,7 @@ def _is_counted(
 
 
 def _raised(rows: Iterable[Item], highest: dict[str, int]) -> list[Item]:
-    """Return the counters, increased so that no id is used a second time."""
+    """Return the counters, raised to at least `highest`, so that no id is used a second time."""
     found = {row["name"]["S"]: row for row in rows}
     for kind, base in BASES.items():
         value = max(0, highest[kind] - base, int(found.get(kind, {}).get("value", {}).get("N", 0)))

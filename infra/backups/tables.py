@@ -55,7 +55,7 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
 
 
 def pack(pieces: Iterable[tuple[bytes, int]]) -> bytes:
-    """Join pieces into one byte string, each after its number of rows and its size in bytes."""
+    """Join pieces into one byte string; each piece follows its number of rows and size in bytes."""
     return b"".join(b"%d %d\n%b" % (count, len(piece), piece) for piece, count in pieces)
 
 
@@ -130,7 +130,7 @@ def _send(call: Callable[..., Any], table: str, batch: list[Item]) -> None:
 
 
 def _line(item: Item) -> bytes:
-    """Return an item as a line of JSON; equal items give equal lines."""
+    """Return an item as a line of JSON; lines of equal items are equal."""
     plain = {name: _to_json(value) for name, value in item.items()}
     text = json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return text.encode() + b"\n"

@@ -91,7 +91,7 @@ class Target:
 
     @cached_property
     def account_id(self) -> str:
-        """Id of the credentials' account."""
+        """Id of the AWS account that the credentials belong to."""
         return str(self.client("sts").get_caller_identity()["Account"])
 
     @property
@@ -101,7 +101,7 @@ class Target:
 
     @property
     def artifact_bucket(self) -> str:
-        """Name of the bucket of packages and templates, for all stages of account and region."""
+        """Name of the bucket for packages and templates of all stages in the account and region."""
         return f"presage-artifacts-{self.account_id}-{self.region_name}"
 
     def reachable(self, url: str) -> str:
@@ -169,10 +169,10 @@ def _reason(refusal: ClientError) -> str:
 
 
 def is_there(call: Callable[[], object]) -> bool:
-    """Make an AWS call; return whether the resource in question exists.
+    """Make an AWS call; return whether the resource that the call names exists.
 
     Raises:
-        ClientError: the call failed for another reason.
+        ClientError: the call failed for another reason than a missing resource.
     """
     try:
         call()

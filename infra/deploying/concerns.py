@@ -38,7 +38,7 @@ def concerns(
         target: where the stage is deployed.
         known: names of all parameters.
         given: parameters that the user sets.
-        before: current parameters of the service; None if it does not exist yet.
+        before: current parameters of the service; None before the first deployment.
     """
     found, added = list(_without_receivers(known, given, before)), dict[str, str]()
     if LOG_ROLE in known:
@@ -74,7 +74,7 @@ def _without_receivers(
 def _log_role(
     target: Target, given: str, before: Mapping[str, str] | None
 ) -> tuple[list[Concern], dict[str, str]]:
-    """Return a concern if the log role would be replaced, and parameters that keep the role."""
+    """Return concerns about the role that API Gateway logs with, and parameters that keep it."""
     is_new = before is None
     is_taken = given == "true" and (before or {}).get(LOG_ROLE) != "true"
     if not is_taken and (given or not is_new):

@@ -127,7 +127,7 @@ def _length(value: Any) -> int:
 
 
 def _of(template: Template, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield name and properties of the resources of a type."""
+    """Yield (name, properties) of each resource of the type `kind`."""
     for name, resource in template["Resources"].items():
         if resource["Type"] == kind:
             yield name, resource.get("Properties", {})
@@ -151,13 +151,13 @@ def _queue_policies(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _function_policies(template: Template) -> Iterator[tuple[str, int]]:
-    """Yield the size of each permission, which becomes a statement of a function's policy."""
+    """Yield (name, size) of each permission. AWS adds permissions to the function's policy."""
     for name, facts in _of(template, "AWS::Lambda::Permission"):
         yield name, _length(facts)
 
 
 def _paths(template: Template) -> Iterator[tuple[str, int]]:
-    """Count the resources of an API: the root, and every prefix of a path."""
+    """Yield (API, number of the API's resources), which are the root and all prefixes of paths."""
     for name, facts in _of(template, "AWS::Serverless::Api"):
         parts = [path.strip("/").split("/") for path in facts["DefinitionBody"]["paths"]]
         yield name, len({tuple(p[:end]) for p in parts for end in range(len(p) + 1)} | {()})

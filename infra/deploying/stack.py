@@ -105,7 +105,7 @@ class Stack:
         return str(self._describe().get("StackStatus", ""))
 
     def deleted_at(self) -> datetime | None:
-        """Return when the newest stack of this name was deleted; None if there was none."""
+        """Return when the newest stack of this name was deleted; None if no stack was deleted."""
         pages = self._client.get_paginator("list_stacks")
         times = [
             entry["DeletionTime"]
@@ -350,7 +350,7 @@ def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings
 
     Raises:
         DeployError: the stack does not exist or is partly deployed.
-        SettingsError: a variable cannot be read.
+        SettingsError: a variable of the environment has no valid value.
     """
     with explained(target):
         stack = Stack(target, target.stack, lambda _: None)

@@ -47,19 +47,19 @@ def ignore_received(count: int) -> None:
 
 
 def run_client(command: Sequence[str], partial: Path, received: Received, size: int) -> str | None:
-    """Run pip or npm to download all files of a source into an existing folder.
+    """Run a command of pip or npm that downloads an archive into an existing folder.
 
     Args:
         command: the program and its arguments.
-        partial: folder of all files that the program writes.
-        received: called every second with the downloaded bytes.
+        partial: folder for all files that pip or npm writes.
+        received: called every second with the number of downloaded bytes.
         size: bytes of the complete archive.
 
     Returns:
         The output of pip or npm if it failed, otherwise None.
 
     Raises:
-        OSError: the client could not be started.
+        OSError: pip or npm could not be started.
     """
     log = partial / "output.txt"
     with log.open("wb") as output:
@@ -93,7 +93,7 @@ def _folder_bytes(folder: Path) -> int:
 
 
 def _read_output(command: Sequence[str], partial: Path) -> str:
-    """Ask pip or npm for an address, and return the output; empty if the client failed."""
+    """Ask pip or npm for an archive's address, and return the output; empty after a failure."""
     try:
         answer = subprocess.run(
             command,
@@ -159,7 +159,7 @@ def fetch(
         downloads: folder for the archive; a broken archive there is replaced.
         progress: called with lines for the user.
         pip: the command that runs pip; `PIP` by default.
-        received: called with the number of bytes received so far.
+        received: called with the number of bytes of the archive that were received so far.
 
     Raises:
         FetchFailed: the package could not be downloaded; the message says what to try.

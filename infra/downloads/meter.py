@@ -19,7 +19,7 @@ class Meter:
 
     Args:
         total: bytes of all files.
-        progress: takes plain lines when the output is not a terminal.
+        progress: called with plain lines if `terminal` is not a terminal.
         terminal: where the bar is drawn if this is a terminal.
         clock: returns seconds.
     """

@@ -1,4 +1,4 @@
-"""Downloads one file over HTTP, and resumes what an interrupted download left.
+"""Downloads one file over HTTP, and resumes interrupted downloads.
 
 The sha256 of the complete file shows whether its parts come from the same version. `ETag` and
 `Last-Modified` would show this too, but mirrors of package registries may not send them.
@@ -31,7 +31,7 @@ _NETWORK_ERRORS = (urllib.error.URLError, http.client.HTTPException, ConnectionE
 
 
 def partial_path(target: Path) -> Path:
-    """Return the path of the incomplete file of a download."""
+    """Return the path at which a download stores the incomplete file."""
     return target.with_name(f"{target.name}.part")
 
 

@@ -42,7 +42,7 @@ def collect(vendor: Path, notes: Path = NOTES) -> list[Shipped]:
     """Copy the licence texts of all installed packages to the folder for licences.
 
     Args:
-        vendor: the installed packages, before they are trimmed.
+        vendor: folder of the installed packages, before they are trimmed.
         notes: licence texts of packages that contain none, by package name.
 
     Returns:
@@ -88,7 +88,7 @@ def _copy_texts(vendor: Path, info: Path, name: str, notes: Path) -> None:
 
 
 def _texts(vendor: Path, info: Path) -> Iterator[Path]:
-    """Yield the licence texts of a package: in its metadata, and next to its modules."""
+    """Yield the paths of a package's licence texts in its metadata and next to its modules."""
     for path in sorted(info.rglob("*")):
         inside = path.relative_to(info)
         is_in_folder = inside.parts[0] in _LICENCE_FOLDERS

@@ -58,7 +58,7 @@ def pins(text: str) -> dict[str, str]:
 
 
 def check(requirements: str, lock: str) -> None:
-    """Raise PackageError if the lock lacks a requirement or has another version of it."""
+    """Raise PackageError if a requirement is missing from the lock or has another version there."""
     locked = pins(lock)
     for name, version in pins(requirements).items():
         if name not in LEFT_OUT and locked.get(name) != version:
@@ -72,7 +72,7 @@ def install(target: LambdaTarget, folder: Path) -> None:
     """Install exactly the locked packages, without byte code.
 
     Args:
-        target: target whose lock and wheels are used.
+        target: target of the package, which has a lock and wheels.
         folder: folder to create.
 
     Raises:
@@ -158,8 +158,8 @@ def shipped(
         installs: the member `install` of pip's installation report.
         roots: names of the direct dependencies.
         target: target of the resolution.
-        left_out: names of packages that do not ship. A package does not ship either if only these
-            packages need it.
+        left_out: names of packages that do not ship. A package that only these packages need does
+            not ship either.
 
     Returns:
         The digests, by name and version, of all packages that ship.
@@ -203,5 +203,5 @@ def _needs(metadata: Mapping[str, Any], target: LambdaTarget) -> list[str]:
 
 
 def digest(entry: Mapping[str, Any]) -> str:
-    """Return the sha256 of the file that pip chose, from its installation report."""
+    """Return the sha256 of the file that pip chose, from an entry of pip's installation report."""
     return str(entry["download_info"]["archive_info"]["hashes"]["sha256"])

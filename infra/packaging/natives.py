@@ -50,7 +50,7 @@ def check_wheels(folder: Path, target: LambdaTarget) -> None:
     """Check that every package comes from a wheel that fits the target.
 
     Args:
-        folder: the installed packages, before they are trimmed.
+        folder: folder of the installed packages, before they are trimmed.
         target: target of the package.
 
     Raises:
@@ -71,9 +71,9 @@ def check_binaries(
     """Check all compiled files, and return their number.
 
     Args:
-        folder: the installed and trimmed packages.
+        folder: folder of the installed and trimmed packages.
         target: target of the package.
-        required: pattern of a required file by package.
+        required: for each package, the pattern of a file that the package must have.
 
     Raises:
         PackageError: a file is missing or built for another target; the message names all such

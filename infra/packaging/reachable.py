@@ -20,7 +20,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
 @dataclass
 class _Module:
-    """One module of the source."""
+    """One module of the source package."""
 
     statements: list[ast.stmt]
     names: dict[str, list[ast.stmt]] = field(default_factory=lambda: defaultdict(list))
@@ -85,7 +85,7 @@ class ReachableCode:
 
         Args:
             folder: folder of the new package.
-            package: its full name.
+            package: full name of the new package.
 
         Returns:
             A function that converts the name of a source module to the name of the new module.
@@ -104,7 +104,7 @@ class ReachableCode:
         return renamed
 
     def _grouped(self) -> list[list[str]]:
-        """Return groups of modules in import order. In a group, each name has one meaning."""
+        """Return groups of modules in import order. In a group, a name means only one object."""
         kept = [module for module in self._modules if self._kept[module]]
         done: set[str] = set()
         groups = []
@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Take modules from `waiting` if their imports are done and their names do not conflict."""
+        """Take modules from `waiting` whose imports are in `done` and names do not conflict."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:

@@ -59,9 +59,9 @@ def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
     """Compute the size of a package by its parts.
 
     Args:
-        tree: the package, unpacked.
+        tree: folder of the unpacked package.
         packed: compressed size of each file in bytes, by name.
-        zip_bytes: size of the zip.
+        zip_bytes: size of the zip archive in bytes.
     """
     sizes = {path.relative_to(tree).as_posix(): path.stat().st_size for path in files_of(tree)}
     whole: dict[str, list[int]] = defaultdict(lambda: [0, 0])

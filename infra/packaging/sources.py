@@ -37,13 +37,13 @@ def fingerprint(project: Path, *options: str) -> str:
 
 
 def note(folder: Path, found: str, zip_file: Path) -> None:
-    """Store the fingerprint of the sources next to a package."""
+    """Store the fingerprint `found` of the sources next to a package."""
     record = {"sources": found, "zip": file_sha256(zip_file)}
     (folder / FILE).write_text(json.dumps(record) + "\n", "utf-8")
 
 
 def is_current(folder: Path, found: str, zip_file: Path) -> bool:
-    """Return whether a package is complete and was built from these sources."""
+    """Return whether a package is complete and was built from sources with fingerprint `found`."""
     try:
         record = json.loads((folder / FILE).read_text("utf-8"))
         return bool(record == {"sources": found, "zip": file_sha256(zip_file)})

@@ -1,7 +1,7 @@
-"""Runs `chalice package` for the template and the application's own files.
+"""Runs `chalice package` to get the template and the application's own files.
 
 Chalice runs on a copy without vendor folder and requirements, so that it builds no packages. It
-always uses the same processor type, and the runtime of the Python version that runs it. This module
+always writes the same processor type, and its own Python version as the runtime. This module
 replaces processor type and runtime in each function. infra/template has the other properties.
 """
 
@@ -83,7 +83,7 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
     Args:
         stage: a copy of the project.
         stage_name: stage of .chalice/config.json.
-        merged: template that is merged into Chalice's.
+        merged: template that is merged into Chalice's template.
         tree: folder to create for the files.
 
     Returns:
@@ -125,7 +125,7 @@ def add_packages(vendor: Path, tree: Path) -> None:
     """Move the installed packages into the folder of the application.
 
     Raises:
-        PackageError: both have a file or folder of the same name.
+        PackageError: both folders have a file or folder of the same name.
     """
     for path in sorted(vendor.iterdir()):
         target = tree / path.name

@@ -61,7 +61,7 @@ _DESCRIPTIONS = "botocore/data/"
 
 
 def is_unwanted(path: str) -> bool:
-    """Return whether a file is removed.
+    """Return whether a file must be removed.
 
     Args:
         path: path below the vendor folder, with slashes.

@@ -157,7 +157,7 @@ def _gateway() -> list[Alarm]:
 
 
 def _service() -> list[Alarm]:
-    """Return the alarms for the service's own metrics; without these metrics they never go off."""
+    """Return the alarms on the service's metrics; without metrics, these alarms never go off."""
     of = ((metrics.SERVICE, sub("${Name}")),)
     return [
         Alarm(

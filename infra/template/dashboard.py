@@ -1,6 +1,6 @@
 """The dashboard of a stage: calls, latency, functions, queues, and the service's metrics.
 
-Routes and types are found by searches, so that new ones appear automatically.
+Routes and types are found by searches, so that new routes and types appear automatically.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _own_widgets() -> list[Part]:
 
 
 def _search(title: str, statistic: str, *found: OwnMetric) -> Part:
-    """Return a graph of some of the service's metrics, in all their dimensions."""
+    """Return a graph of the metrics `found` of the service, with all values of their dimensions."""
     expressions = [
         {"expression": _expression(metric, statistic), "id": f"e{number}", "label": ""}
         for number, metric in enumerate(found)
@@ -134,7 +134,7 @@ def _widget(title: str, statistic: str, metrics: Sequence[Metric]) -> Part:
 
 
 def _placed(number: int, widget: Part) -> Part:
-    """Position a graph, two in a row."""
+    """Return a graph with its position: there are two graphs in a row, ordered by `number`."""
     row, column = divmod(number, 2)
     place = {"x": column * _WIDTH, "y": row * _HEIGHT, "width": _WIDTH, "height": _HEIGHT}
     return {**widget, **place}

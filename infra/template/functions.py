@@ -69,7 +69,7 @@ class Function:
 
     @property
     def short(self) -> str:
-        """Name in the account, without the stack's name."""
+        """Name of the function in the AWS account, without the stack's name at its beginning."""
         return "api" if self.name == API else self.name.replace("_", "-")
 
     @property

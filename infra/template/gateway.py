@@ -109,7 +109,7 @@ def gateway_responses() -> Part:
 def permissions() -> Part:
     """Allow the gateway to call the functions that answer routes.
 
-    The permission names no API, only the stage: a permission that names an API can be created only
+    The permission names only the stage, because a permission that names an API can be created only
     after the API.
     """
     source = f"${{AWS::Partition}}:execute-api:${{AWS::Region}}:${{AWS::AccountId}}:*/{API_STAGE}"
@@ -133,8 +133,8 @@ _CALLED = {function.name: function for function in FUNCTIONS if function.name in
 def _paths() -> dict[str, Part]:
     """Return the integration of each method of each path.
 
-    OPTIONS goes to the function `records`, which knows the methods of each path and the origins
-    that may call.
+    The method OPTIONS is integrated with the function `records`, which knows the methods of each
+    path and the allowed origins.
     """
     found: dict[str, Part] = {}
     for method, path, function in routes():
@@ -200,7 +200,7 @@ def outputs() -> Part:
 
 
 def _answer(status: int | None, message: str, code: str) -> Part:
-    """Return an error response of the gateway; with `status` None, the usual status is kept."""
+    """Return an error response of the gateway; if `status` is None, the usual status is kept."""
     body = json.dumps({"message": message, "code": code})
     # The texts are fixed and the same for all callers. So every page may read them, if any page may
     # call at all.

@@ -81,7 +81,7 @@ def merge_template() -> Part:
 
 
 def merged(first: Any, second: Any) -> Any:
-    """Merge two templates as Chalice does; the first has priority."""
+    """Merge two templates as Chalice does; values of the template `first` have priority."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         both = {
             name: merged(value, second[name]) for name, value in first.items() if name in second

@@ -35,7 +35,7 @@ def ref(name: str) -> Part:
 
 
 def attribute(name: str, what: str = "Arn") -> Part:
-    """Return a reference to an attribute of a resource."""
+    """Return a reference to the attribute `what` of a resource."""
     return {"Fn::GetAtt": [name, what]}
 
 
@@ -51,7 +51,7 @@ def bucket_arn(path: str = "") -> Part:
 
 
 def queue_arn(short: str) -> Part:
-    """Return the ARN of a queue, for references in the service's stack."""
+    """Return the ARN of a queue as an expression that the service's stack can use."""
     if short == INCOMING:
         return sub(f"arn:${{AWS::Partition}}:sqs:{_HERE}:{SETTINGS.name}-{short}")
     # This reference makes CloudFormation create the queue first.

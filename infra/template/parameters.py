@@ -20,7 +20,7 @@ RESERVABLE = (*ANSWERING, "train_paid", "train_free")
 
 
 def most_id(function: Function) -> str:
-    """Return the name of the parameter for the concurrency of a queue's function."""
+    """Return the name of the parameter for a queue function's concurrency."""
     return f"{function.logical}AtOnce"
 
 
@@ -70,7 +70,7 @@ def data_parameters() -> Part:
 
 
 def has_origins() -> Part:
-    """Return the condition that is true if web pages of other origins may call."""
+    """Return the condition that is true if web pages of other origins may call the API."""
     return {"HasOrigins": {"Fn::Not": [{"Fn::Equals": [_joined("AllowedOrigins"), ""]}]}}
 
 

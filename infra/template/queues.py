@@ -31,7 +31,7 @@ def queues(wanted: Iterable[str] = BY_QUEUE) -> Part:
 
 
 def _queue(queue: QueueResource, short: str) -> Part:
-    """Return a queue. If it is deleted, no work is lost: the periodic sweep resends the jobs."""
+    """Return a queue. If the queue is deleted, no job is lost: the periodic sweep resends jobs."""
     return _any_queue(
         queue.name,
         VisibilityTimeout=visibility_seconds(short),

@@ -68,7 +68,7 @@ def throttled_methods() -> Iterator[tuple[str, str, str]]:
 
 
 def method_settings() -> list[Part]:
-    """Return the settings of the stage's methods, the default first."""
+    """Return the throttle settings of the stage's methods, the default settings first."""
     general = {
         "ResourcePath": "/*",
         "HttpMethod": "*",
@@ -138,7 +138,7 @@ def web_acl(api: str) -> Part:
 
 
 def _visible(name: str) -> Part:
-    """Return a rule's metric settings. Samples are off, because they contain headers of calls."""
+    """Return the metric settings of a web ACL rule, without samples, which contain call headers."""
     return {
         "CloudWatchMetricsEnabled": True,
         "SampledRequestsEnabled": False,
