@@ -138,7 +138,7 @@ class Counters(Protocol):
 
 
 class Reservation:
-    """A call to count against a monthly allowance, and whether that has been done."""
+    """A call that uses a monthly allowance, and the state of its count."""
 
     def __init__(
         self,
@@ -297,7 +297,7 @@ class Allowances:
         The result of `work` is discarded when the account has no prediction left.
 
         Returns:
-            The prediction, and the month's usage including it.
+            The result of `work`, and the month's usage including this prediction.
 
         Raises:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.

@@ -40,7 +40,7 @@ class ListFilter:
         return bool(self.name) or self.status is not None
 
     def keeps(self, name: str, status: str) -> bool:
-        """Return whether a record with this name and status matches."""
+        """Return whether the filter selects a record with this name and status."""
         if self.status not in (None, status):
             return False
         return folded(self.name) in folded(name)

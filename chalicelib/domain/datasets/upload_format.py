@@ -101,7 +101,7 @@ class FileFormat:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """Options of a caller for reading a file. All options may be left out."""
+    """Options that a caller sends for reading a file. All of them are optional."""
 
     format: str = ""
     """Format of the file; empty to recognise it."""
@@ -247,7 +247,7 @@ def checked_header(value: bool | int | None) -> bool | int | None:
 
 
 def checked_column(value: int | str | None, parameter: str) -> str:
-    """Check the column in a request; return its name or position as text, or "" for none.
+    """Check a column that a request names; return its name or position as text, "" for None.
 
     Raises:
         InvalidParameter: the name is too long, or the position is below 1.

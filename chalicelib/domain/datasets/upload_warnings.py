@@ -64,7 +64,7 @@ class OddBoxes:
 def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
     """Return warnings about labels that are nearly equal and about labels with few examples.
 
-    The counts by label include examples that are already in the dataset.
+    `counts` also includes the examples that are already in the dataset.
     """
     warnings = []
     pairs = _almost_equal(counts)

@@ -31,7 +31,7 @@ class Validation:
 
 
 def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int) -> list[str]:
-    """Return the reasons why a dataset of these examples cannot be trained.
+    """Return the reasons why no model can be trained on a dataset of these examples.
 
     See contract section 5, Enough examples.
 

@@ -1,4 +1,4 @@
-"""The characters that OCR results may contain: those of English or of western European documents.
+"""The characters that OCR results may contain, for English and for western European documents.
 
 When the PP-OCR recogniser is installed, all other characters are removed from its alphabets.
 `to_documented` and `to_latin` convert text from other sources, such as Tesseract.

@@ -81,7 +81,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table with the names of the table and its cells that a form template defines."""
+    """A table, with the names that a form template gives to the table and to its cells."""
 
     table: Table
     """The table. Rows and columns with header cells of the template are marked as headers."""

@@ -209,7 +209,7 @@ def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
 
 
 def with_tick(finding: Finding) -> Finding:
-    """Return a form field with the state of its PDF tick box: ticked or not.
+    """Return the finding of a form field with the state of its PDF tick box: ticked or not.
 
     A finding without a tick box is returned unchanged.
     """

@@ -43,7 +43,7 @@ class PageWork:
         """Raise an error if the work on a page must stop.
 
         Raises:
-            TimedOut: the time is up; the text says which page was reached.
+            TimedOut: the time is up; the error text says which page was reached.
             _Stopped: another page of the document has failed.
         """
         if self._is_stopped.is_set():
@@ -60,7 +60,7 @@ class PageWork:
         `read` processes one page, given its number from 1, and calls `check` often.
 
         Raises:
-            TimedOut: the time is up; the text says which page was reached.
+            TimedOut: the time is up; the error text says which page was reached.
         """
         pages = [
             threads.submit(self._read, read, number) for number in range(1, self._page_count + 1)

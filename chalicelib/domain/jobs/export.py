@@ -92,8 +92,8 @@ class Export:
 def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
     """Raise TooManyOpen if the account has the maximum number of exports.
 
-    `stored` are the account's exports that are in progress or can be downloaded. `what` names them
-    in the error text.
+    `stored` are the account's exports that are in progress or can be downloaded. `what` is their
+    name in the error text.
 
     Raises:
         TooManyOpen: the account has `most` exports or more.

@@ -32,7 +32,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Return whether the confidence interval includes a greater loss than TOLERANCE allows."""
+        """Return whether the confidence interval includes losses of accuracy beyond TOLERANCE."""
         return self.low < TOLERANCE
 
     def swapped(self) -> Comparison:

@@ -69,8 +69,8 @@ class PartDelegation(Protocol):
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
         """Compute the unfinished parts of a run in this process, from the last to the first.
 
-        `check` is called after each part with the numbers of finished parts and of all parts. It
-        may raise an error to stop.
+        `check` is called after each part with the numbers of finished parts and of all parts.
+        `check` may raise an error to stop.
         """
         ...
 

@@ -85,7 +85,7 @@ class TrainingTexts:
 
         Args:
             limit: approximate number of texts to return.
-            least: minimum number of texts of each label. If a label has fewer, all are returned.
+            least: minimum number of texts of each label. A smaller label is returned completely.
 
         Returns:
             The sample; all texts if there are at most `limit`.

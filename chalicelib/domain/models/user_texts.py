@@ -21,7 +21,7 @@ _SHOWN_LABELS = 5
 
 @dataclass(frozen=True)
 class UserTexts:
-    """Texts of users, each with its label. An unknown label is empty."""
+    """Texts of users, each with its label. A text without a known label has an empty label."""
 
     texts: Sequence[str]
     labels: Sequence[str]
