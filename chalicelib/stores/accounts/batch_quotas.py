@@ -35,15 +35,15 @@ class BatchQuotaStore:
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
         """Reserve one prediction per line of a batch.
 
-        If too few predictions are left, a batch with `is_partial` gets the rest, and any other
-        batch gets none.
+        If too few predictions are left, a batch with `is_partial` gets the predictions that are
+        left, and any other batch gets none.
 
         A repeated call for a batch returns the first reservation. `limit` is the maximum number of
         predictions in the batch's month.
 
         Returns:
-            The number of predictions reserved for the batch (0 if refused), and the number that is
-                counted in the month without this batch.
+            The number of predictions reserved for the batch, and the number of other predictions
+                that are counted in the month.
 
         Raises:
             StorageUnavailable: the reservation failed, or its outcome is unknown.

@@ -58,7 +58,7 @@ class IdempotencyStore:
     def claim(
         self, account_id: str, key: str, request: str, reserve: Callable[[], int]
     ) -> KeyedCall:
-        """Start an attempt under an idempotency key; it has the stored answer, if there is one.
+        """Start an attempt under an idempotency key. If an answer is stored, the attempt has it.
 
         `key` and `request` are digests. `reserve` reserves an integer id for the object that the
         call creates, and returns the id; it returns 0 if the call needs no integer id.

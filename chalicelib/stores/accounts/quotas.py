@@ -53,7 +53,7 @@ Result = TypeVar("Result")
 class QuotaStore:
     """Counters that never exceed their limit, even if many callers count at the same time.
 
-    The DynamoDB client of these rows does not retry: this class decides what is repeated.
+    Its DynamoDB client does not retry. The class itself decides which calls to repeat.
     """
 
     def __init__(self, clients: Clients, queues: Queues) -> None:

@@ -85,7 +85,7 @@ class WebhookStore:
         return self._change(account_id, change_one).get(hook_id)
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str] | None:
-        """Replace the secret of a webhook. For another day, the old secret signs deliveries, too.
+        """Replace the secret of a webhook. For one more day, the old secret signs deliveries, too.
 
         Returns:
             The webhook and its new secret, which is not returned again; None for a deleted webhook.

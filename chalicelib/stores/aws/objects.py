@@ -122,7 +122,7 @@ class ArtifactStore:
         return f"{self._clients.presigned_url}/{self._bucket}"
 
     def url(self, key: str, file_name: str) -> str:
-        """Return a URL of an object, valid for 30 minutes, which browsers save as `file_name`."""
+        """Return a URL of an object, valid for 30 minutes. Browsers save it as `file_name`."""
         # The client's own method takes four times as long; a test compares the two results.
         disposition = f"attachment; filename*=UTF-8''{quote(file_name, safe='')}"
         request = AWSRequest(

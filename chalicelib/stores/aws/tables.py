@@ -399,7 +399,7 @@ class KeyRow(TableRow):
 
 
 class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
-    """Unfinished webhook deliveries by time of the next attempt, in the index of `ExportRow`."""
+    """Unfinished webhook deliveries by time of the next attempt. Shares `OpenExportIndex`."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)

@@ -118,7 +118,7 @@ class AppendStore:
         return label_id, replace(dataset, counts=counts)
 
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
-        """Add an example once the lease is free; return it, the dataset, and whether it is new."""
+        """Add an example once the lease is free. The last value is whether the example is new."""
         return self._stores.ownership.while_owned(
             dataset,
             lambda owned: self._append(owned, new),

@@ -155,7 +155,7 @@ class DatasetStore:
     def start_upload(
         self, dataset: Dataset, upload_id: str, upload: Upload, turn: Turn
     ) -> Dataset | None:
-        """Start an upload to an available dataset; return None if it is not available."""
+        """Start an upload to an available dataset; return None if the dataset is not available."""
         now = to_milliseconds(self._clock())
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         actions: list[Action] = [
@@ -200,7 +200,7 @@ class DatasetStore:
             try_update(row, [DatasetRow.training.delete(gone)], there)
 
     def rename(self, dataset: Dataset, name: str) -> bool:
-        """Rename a dataset; return False if it is being deleted."""
+        """Rename a dataset; return False if the dataset is being deleted."""
         actions: list[Action] = [
             DatasetRow.name.set(name),
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),

@@ -101,8 +101,8 @@ class CorrectionReceipts:
     """Reads and writes receipts of corrections, which are stored as long as the dataset.
 
     A receipt is written before its correction is committed, and names the previous correction. The
-    dataset's row names the last one. So the committed corrections form a chain. A receipt outside
-    of the chain belongs to a correction that never took effect.
+    dataset's row names the last correction. So the committed corrections form a chain. A receipt
+    outside of the chain belongs to a correction that never took effect.
     """
 
     def __init__(self, clients: Clients, clock: Clock) -> None:

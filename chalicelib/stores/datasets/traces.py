@@ -1,8 +1,8 @@
 """Lists the data that was replaced by corrections and is not deleted yet.
 
 There is one row per correction. It is written before the correction is committed, and names the
-previous correction. The dataset's row names the latest one. So the rows of committed corrections
-form a chain.
+previous correction. The dataset's row names the last correction. So the rows of committed
+corrections form a chain.
 """
 
 from __future__ import annotations

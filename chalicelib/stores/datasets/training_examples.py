@@ -1,4 +1,4 @@
-"""Reads the examples that a training uses: those committed before the training began."""
+"""Reads the examples that a training uses, which were committed before the training began."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TrainingExamples:
     def unlabelled(self, dataset: Dataset) -> list[str]:
         """Return the uploaded texts of a dataset without duplicates, for semi-supervised training.
 
-        Pass the result of `unlabelled_dataset`. Texts beyond the counts in it are not used.
+        Pass the result of `unlabelled_dataset`. Texts beyond this dataset's counts are not used.
         """
         examples = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         return list(dict.fromkeys(example.name for example in examples))[:MAX_UNLABELLED]

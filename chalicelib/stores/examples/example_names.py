@@ -74,7 +74,7 @@ class ExampleNames:
         self._current(dataset)
 
     def has(self, dataset: Dataset, name: str) -> bool:
-        """Return whether a committed example has a name. The caller must hold a lease."""
+        """Return whether a committed example has the name. The caller holds the dataset's lease."""
         index = self._current(dataset)
         if index.size - index.saved >= SAVE_NAMES:
             # Only an owner writes the object, so that a deletion, which waits for owners, finds it.

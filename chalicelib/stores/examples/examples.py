@@ -172,7 +172,7 @@ class ExampleStore:
         return found
 
     def put_layout(self, sequence: ExampleSequence, layout: ChunkLayout, fence: int) -> None:
-        """Write a chunk layout. Readers use it once the dataset's row has the same fence token."""
+        """Write a chunk layout. Readers use it once the dataset's row has the token `fence`."""
         row = ExampleChunkRow(sequence.key, -fence, size=layout.covered, fence=fence)
         # No condition, because only the owner of this fence writes under this number.
         row.body = layout.dump()

@@ -94,7 +94,7 @@ class PictureStore:
         self._artifacts.delete_keys(thumbnail_key(dataset_id, digest) for digest in gone)
 
     def url(self, dataset_id: int, digest: str, name: str) -> str:
-        """Return a URL of an image, valid for 30 minutes, which browsers save as `name`."""
+        """Return a URL of an image, valid for 30 minutes. Browsers save the image as `name`."""
         return self._artifacts.url(_key(dataset_id, digest), name)
 
 

@@ -67,7 +67,7 @@ class ThumbnailStore:
         self._artifacts.delete_prefix(thumbnail_key(dataset_id, ""))
 
     def url(self, dataset_id: int, digest: str, name: str) -> str:
-        """Return a URL of a thumbnail, valid for 30 minutes, which browsers save as `name`."""
+        """Return a URL of a thumbnail, valid for 30 minutes. Browsers save the image as `name`."""
         return self._artifacts.url(thumbnail_key(dataset_id, digest), name)
 
 

@@ -216,7 +216,7 @@ class Downloader:
         check: Callable[[], None],
         content: Content | None = None,
     ) -> Exchange:
-        """Try the allowed addresses of a host; send a request to the first one that connects."""
+        """Send a request to the first allowed address of a host that accepts a connection."""
         addresses = self._resolve(location, deadline)
         tls = self._find_tls(location)
         connecting = Deadline(deadline.remaining(self._connect_timeout_seconds))

@@ -189,7 +189,7 @@ class UploadedFileStore:
         )
 
     def _with_file(self, uploaded: UploadedFile) -> tuple[UploadedFile, int]:
-        """Return a form with the ETag of its file, and the size of the file in bytes."""
+        """Return the uploaded file with its ETag, and its size in bytes."""
         # The notification of its arrival may be late, so the object itself is checked.
         try:
             head = self._clients.s3.head_object(Bucket=self._bucket, Key=uploaded.key)

@@ -163,7 +163,7 @@ class BatchStore:
         return self._update(batch, actions, is_ready)
 
     def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
-        """Store that a part is answered; return None if it already was, or the batch has ended.
+        """Mark a part as answered; return None if it was answered before or if the batch has ended.
 
         `number` is the number of the part, from 0. `failed` is the number of lines with an error.
         """

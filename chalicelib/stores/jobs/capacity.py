@@ -60,7 +60,7 @@ class CapacityStore:
         self._max_stored_bytes = settings.max_stored_bytes
 
     def reserve_upload(self, dataset: Dataset, size_bytes: int) -> str:
-        """Count an upload, and reserve its bytes, before it is accepted.
+        """Count an upload, and reserve its bytes, before the upload is accepted.
 
         Returns:
             The entry of the upload in the account's row, which `cancel_upload` needs.

@@ -49,7 +49,7 @@ class DeliveryStore:
         self._clock = clock
 
     def create(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
-        """Store a delivery of an event. It is due now, or when the webhook's pause ends."""
+        """Store a delivery of an event. The delivery is due now, or after the webhook's pause."""
         now = self._clock()
         due = max(hook.resting_until or now, now)
         delivery = Delivery(

@@ -62,7 +62,7 @@ class ExportStore(FileJobStore[Export]):
         return [_load(row) for row in rows if row.due_at > now and row.status != FAILED]
 
     def put_file(self, export: Export, file: BinaryIO) -> None:
-        """Write the file of an attempt. It can be downloaded after `finish`."""
+        """Write the file of an attempt. The file can be downloaded after `finish`."""
         self._artifacts.put_object(_key(export), file, lambda: self.renew(export))
 
     def finish(self, export: Export, examples: int, size_bytes: int) -> None:

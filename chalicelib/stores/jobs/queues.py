@@ -53,8 +53,8 @@ class Queues:
     def send(self, short: str, job: Job, delay_seconds: int = 0) -> None:
         """Send one job.
 
-        `short` is INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT or DELIVER. Workers can
-        receive the message after `delay_seconds`, 0 to 900.
+        `short` is the queue's short name: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT or
+        DELIVER. Workers can receive the message after `delay_seconds`, 0 to 900.
         """
         self._clients.sqs.send_message(
             QueueUrl=self._url(short), MessageBody=encode_job(job), DelaySeconds=delay_seconds

@@ -80,7 +80,7 @@ class ModelLeases:
         self._write(model, [ModelRow.lease_until.set(until)])
 
     def report(self, model: Model, progress: float, epochs: int) -> None:
-        """Store the finished epochs of a run, and its progress (0 to 1) if that has increased."""
+        """Store the finished epochs of a run, and its progress (0 to 1) if it has increased."""
         actions: list[Action] = [ModelRow.epochs.set(epochs)]
         # A resumed run starts below the progress that users have seen, which must not decrease.
         if progress > model.progress:
@@ -175,7 +175,7 @@ class ModelLeases:
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
     def pause_lease(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
-        """Change how long a paused run waits for its parts; return False if it is not paused.
+        """Change how long a paused run waits for its parts; return False if the run is not paused.
 
         Args:
             model: the run, with the fence token of the worker that paused it.

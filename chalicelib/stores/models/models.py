@@ -52,7 +52,7 @@ class ModelStore:
     def create(self, model: Model, *, is_hidden: bool = False) -> None:
         """Store a new model as QUEUED.
 
-        A model with `is_hidden` is hidden until `show` is called. If that never happens,
+        A model with `is_hidden` is hidden until `show` is called. If `show` is never called,
         SweepService deletes the model with its files.
         """
         row = new_row(model)
@@ -125,7 +125,7 @@ class ModelStore:
         return [load_model(row) for row in ModelRow.open_index.query(RUNNING)]
 
     def count_open(self) -> dict[str, int]:
-        """Return the number of trainings of all accounts by status, QUEUED and RUNNING."""
+        """Return the number of trainings by status (QUEUED or RUNNING), over all accounts."""
         waiting = sum(ModelRow.open_index.count(open_key(QUEUED, paid)) for paid in (True, False))
         return {QUEUED: waiting, RUNNING: ModelRow.open_index.count(RUNNING)}
 
@@ -189,7 +189,7 @@ class ModelStore:
         return self.find(model.account_id, model.model_id) is None
 
     def start_deletion(self, model: Model) -> bool:
-        """Hide a model from all calls; return False if it is QUEUED or RUNNING."""
+        """Hide a model from all calls; return False if the model is QUEUED or RUNNING."""
         row = ModelRow(model.account_id, model.model_id)
         idle = ModelRow.model_id.exists() & ~ModelRow.status.is_in(*OPEN)
         actions: list[Action] = [
@@ -273,7 +273,7 @@ DELETING = "DELETING"
 
 
 def open_key(status: str, is_paid: bool) -> str:
-    """Return the partition of the index of open models to which a model belongs."""
+    """Return the partition key of a model in the index of open models."""
     if status == RUNNING:
         return RUNNING
     return f"{QUEUED}#{'paid' if is_paid else 'free'}"

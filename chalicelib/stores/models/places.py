@@ -49,7 +49,7 @@ class _Lane:
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
-        """Choose the marks of a queue: acceptance times of the first and every n-th training."""
+        """Choose the marks of a queue among `moments`, the acceptance times of its trainings."""
         spacing = max(_SPACING, -(-len(moments) // _MOST_MARKS))
         marks = sorted(set(moments[::spacing]))
         return cls(len(moments), marks, [bisect_left(moments, mark) for mark in marks])

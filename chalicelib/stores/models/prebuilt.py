@@ -1,4 +1,4 @@
-"""Prebuilt models, which are files in the folder of model files."""
+"""Prebuilt models, whose files are in the model directory."""
 
 from __future__ import annotations
 

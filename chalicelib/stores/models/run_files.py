@@ -93,7 +93,7 @@ class UserTextStore:
     def delete_until(self, model: Model) -> None:
         """Delete the texts of the model's current and earlier runs.
 
-        This includes texts of calls that stopped before they queued a run.
+        These include texts of calls that stopped before they queued a run.
         """
         prefix = _prefix(model)
         for key in self._artifacts.keys(prefix):

@@ -24,7 +24,7 @@ from chalicelib.stores.aws.tables import ModelRow
 
 
 def row_versions(row: ModelRow) -> KeptVersions:
-    """Return the stored versions of a model; only the served version if the row has no list."""
+    """Return the versions in a model's row; only the served version if the row has no list."""
     if row.versions is not None:
         return load_versions(row.versions)
     examples = (row.stats or {}).get("examples", 0)

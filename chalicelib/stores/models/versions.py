@@ -47,7 +47,7 @@ class ModelVersions:
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
 
     def suspects(self, model: Model) -> tuple[SuspectExample, ...] | None:
-        """Return the probably mislabelled examples of the served version; None if not stored."""
+        """Return the suspects (probably mislabelled examples) of the served version, or None."""
         found = model.version and self.document(model.model_id, model.version, SUSPECTS)
         return read_suspects(found) if found else None
 
