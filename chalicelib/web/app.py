@@ -84,7 +84,7 @@ class PresageApp(Chalice):
         self._container = container
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
-        """Return the answer to a proxy event of the gateway, even if the event is malformed."""
+        """Return the answer to a proxy event of API Gateway, even if the event is malformed."""
         began = time.perf_counter()
         event = whole_event(event)
         name = str(getattr(context, "function_name", ""))

@@ -1,6 +1,6 @@
 """Installs the large text encoders while the stack runs.
 
-It is a child process of the supervisor, started once the stack is ready.
+The supervisor runs this module as a child process once the stack is ready.
 """
 
 from __future__ import annotations

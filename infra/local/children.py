@@ -1,6 +1,6 @@
 """Functions that the child processes of the local stack run.
 
-Modules that only one of the processes needs are imported in its function.
+A module that only one process needs is imported in the function of this process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Prepares the demo: model files, an account with an access token, and two trained models.
 
-The supervisor runs it as a child process. When it has ended, the supervisor prints that the stack
-is ready.
+The supervisor runs this module as a child process. When the child has ended, the supervisor prints
+that the stack is ready.
 """
 
 from __future__ import annotations

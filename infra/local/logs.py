@@ -89,6 +89,6 @@ def archive_logs(state: State) -> None:
 
 
 def log_files(folder: Path) -> list[Path]:
-    """Return the log files of a folder, rotated ones included, by time of their last line."""
+    """Return all log files of a folder, in the order of their last lines."""
     found = [path for path in folder.glob(f"*{SUFFIX}*") if path.is_file()]
     return sorted(found, key=lambda path: path.stat().st_mtime)

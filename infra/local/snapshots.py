@@ -1,7 +1,7 @@
-"""Saves the local stack's data periodically when it has changed, and at the stop.
+"""Saves the local stack's data periodically if the data has changed, and when the stack stops.
 
-The saver is a separate process. The dump is a backup (infra/backups): it is complete or absent,
-even if a process is killed meanwhile.
+The saver is a separate process. Each dump is a backup (infra/backups). A dump is complete or
+absent, even if a process is killed meanwhile.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ class SnapshotSaver:
             control(self._settings, "DELETE", token)
 
     def _read_writes(self) -> None:
-        """Read the counts of writes; at first, also check that the folder has the restored data."""
+        """Read the counts of writes. The first call also checks that the folder was restored."""
         answer = control(self._settings, "GET")
         self._writes = answer["writes"]
         if self._dumped is None and not self._must_rewrite:
@@ -281,7 +281,7 @@ def _call(
 
 
 def repair_snapshot(settings: Settings, folder: BackupFolder, say: Callable[[str], None]) -> bool:
-    """Copy the saved data to another folder, then remove its damaged parts.
+    """Copy the saved data to another folder, and remove the damaged parts from the original.
 
     Returns:
         Whether the saved data is now undamaged.

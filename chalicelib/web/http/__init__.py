@@ -1,1 +1,1 @@
-"""Requests, responses and pages of lists, in the form of the gateway."""
+"""Requests, responses and pages of lists, in the form of API Gateway."""

@@ -132,7 +132,7 @@ def _encoded(items: Iterable[Item], record: Callable[[Item], object]) -> list[ms
 
 
 def _whole(query: Mapping[str, str], name: str, default: int, smallest: int) -> int:
-    """Return a query parameter that is a whole number; raise InvalidParameter if it is not."""
+    """Parse a query parameter as a whole number; raise InvalidParameter if that fails."""
     text = query.get(name, "").strip()
     if not text:
         return default

@@ -1,4 +1,4 @@
-"""Parses requests: the event of the gateway, and bodies as named fields and files.
+"""Parses requests: the event of API Gateway, and bodies as named fields and files.
 
 A malformed event gets the status 4xx, never 500. Content types are checked only for calls
 with a body, so GET and DELETE never get 415. See contract, section 1, Bodies.
@@ -276,7 +276,7 @@ def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> BodyF
 
 
 def _add_file(fields: BodyFields, part: FormPart) -> None:
-    """Add a part that is a file, unless it is empty."""
+    """Add a part that is a file, unless the file is empty."""
     content = part.content()
     if not content:
         return

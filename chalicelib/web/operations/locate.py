@@ -93,7 +93,7 @@ def find_earlier_correction(
 
 
 def readable_dataset(call: Call) -> DatasetView:
-    """Return the dataset that the path names; raise an error if it is being deleted."""
+    """Return the dataset in the path; raise an error if the dataset is being deleted."""
     view = dataset_in_path(call)
     # The dataset itself is shown until its row is deleted, but its content is not.
     if view.dataset.status == DELETION_PENDING:

@@ -264,7 +264,7 @@ class Call:
         return float("inf") if limit == 0 else max(0.0, limit - (time.monotonic() - self.started))
 
     def current_usage(self) -> Usage:
-        """Return the predictions of the current month."""
+        """Return the account's usage of predictions in the current month."""
         return self.usage or self.container.allowances.predictions(self.account)
 
 

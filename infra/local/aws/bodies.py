@@ -81,7 +81,7 @@ class Body:
             self._spool.write(next(self._blocks, b""))
 
     def _read(self, length: int | None, proceed: Callable[[], None]) -> Iterator[bytes]:
-        """Yield blocks of the body. If the length is None, the body comes in chunks."""
+        """Yield blocks of the body. If `length` is None, the body has the chunked coding."""
         proceed()
         if length is not None:
             yield from self._exactly(length)

@@ -74,7 +74,7 @@ class S3Access:
         self._keys = keys
 
     def check(self, environ: dict[str, Any]) -> Form | None:
-        """Accept or refuse a request; return the form if it is an upload, otherwise None.
+        """Accept or refuse a request. Return its form if the request is an upload, otherwise None.
 
         Until the signature is accepted, at most FIELDS_BYTES of the body are read.
 

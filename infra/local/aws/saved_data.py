@@ -57,7 +57,7 @@ class UnreadTable(Table):
 
 
 class SavedData:
-    """The saved data that this run has started with."""
+    """The saved data that is loaded at the start of this run."""
 
     def __init__(self, settings: Settings, folder: BackupFolder) -> None:
         self._settings = settings

@@ -53,7 +53,7 @@ class WritePause:
         """Run one call in a `with` block. During a pause, calls without the pause's token wait.
 
         Args:
-            token: token that the call sends; only the process that copies has the pause's token.
+            token: token that the call sends; only the copying process has the pause's token.
             written: names of the tables, or BUCKET, that the call may change.
         """
         with self._changed:

@@ -16,7 +16,7 @@ def bind(port: int, variable: str, host: str = LOOPBACK) -> socket.socket:
     """Bind a port of an address.
 
     Raises:
-        CannotStart: the port is in use; the error text names the variable for another port.
+        CannotStart: the port is in use; the error text names the variable that sets the port.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)

@@ -287,7 +287,7 @@ def _storage_request(environ: dict[str, Any]) -> StorageRequest:
 
 
 def _shown(answer: HTTPResponse) -> Headers:
-    """Return the headers of the storage's answer that callers receive."""
+    """Return the headers for the caller: some headers of the storage, and `safe_headers`."""
     passed = [(name, value) for name, value in answer.getheaders() if name.lower() in _SHOWN]
     return [*passed, *safe_headers(answer.getheader("Content-Disposition", ""))]
 
