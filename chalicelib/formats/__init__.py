@@ -1,1 +1,1 @@
-"""Readers and writers of file formats. Readers take bytes or files and return dataclasses."""
+"""Readers and writers of file formats. Readers take bytes or open files, and return dataclasses."""

@@ -1,7 +1,7 @@
-"""Opens documents for text recognition: PNG, JPEG and PDF, recognised by their content.
+"""Opens documents for text recognition. Their content shows whether they are PNG, JPEG or PDF.
 
 An image is one page, as displayed. The text layer of a PDF page is used if it is reliable, because
-it is exact and fast. Otherwise the page is rendered to pixels.
+its text is exact and fast to read. Otherwise the page is rendered to pixels.
 
 Example:
     with open_document(data, max_pages=8) as document:
@@ -42,10 +42,10 @@ class Document(Protocol):
 
     @property
     def is_picture(self) -> bool:
-        """Return whether the document is a PNG or JPEG. Only such documents have a word limit."""
+        """Return whether the document is a PNG or JPEG. Only PNG and JPEG have a word limit."""
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
-        """Read a page. Two threads may call this at the same time.
+        """Read a page. Several threads may call this method at the same time.
 
         Args:
             number: Number of the page, from 1.
@@ -74,10 +74,10 @@ def open_document(
     """Open a PNG, JPEG or PDF.
 
     Args:
-        data: The file.
+        data: Content of the file.
         max_pages: Maximum number of pages of a PDF.
         page_seconds: Maximum time to open a PDF, and to read each of its pages, in seconds.
-        seconds_left: How long the caller can still wait, in seconds.
+        seconds_left: Number of seconds that the caller can still wait.
 
     Raises:
         TooLarge: the file has more than 10 MB.
@@ -117,7 +117,7 @@ def document_kind(data: bytes) -> str:
 
 
 def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
-    """Return the error for a document that has too many bytes."""
+    """Return the error for a document of `size_bytes` bytes if only `max_bytes` are allowed."""
     return TooLarge(
         f"The document has {size_bytes} bytes; at most {max_bytes} "
         f"({max_bytes / 1024**2:g} MB) are allowed. Send a smaller document.",
@@ -178,7 +178,7 @@ def _read(data: bytes) -> Page:
 
 
 def _reduced(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Return pixels scaled down to a width and height, unless the decoder has already done so.
+    """Scale pixels down to the width and height `size`, unless the decoder has already done so.
 
     The image is scaled in strips, because Pillow's copy of a large image takes more memory than the
     image itself.

@@ -1,4 +1,4 @@
-"""Previews an upload of any type, as if its dataset were empty."""
+"""Previews an upload of any type: decides which examples an empty dataset would accept."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def scan_upload(
     """Decide which examples of a file would be accepted, without storing anything.
 
     Args:
-        file: Seekable; read from its start.
+        file: The upload, seekable; it is read from its start.
         kind: The dataset to which the file would be added.
         begin: Called before the first example is read, with the object that will contain the
-            counts, so that the caller has them even if the scan fails. A scan of texts that
-            starts again calls it again.
+            counts. So the caller has the counts even if the scan fails. It is called again if a
+            scan of texts starts again.
         check: Called often; may raise an error to stop.
-        shows_rows: Whether to add the first rows to the result, or to the error.
+        shows_rows: Whether to add a preview of the first rows to the result or to the error.
 
     Raises:
         InvalidUpload: the upload would fail with this error.

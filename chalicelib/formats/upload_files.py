@@ -1,7 +1,7 @@
 """Checks the size and kind of an uploaded file before the service responds to the request.
 
-The rules depend on the family, `language` or `vision`. IngestService reads the content later. See
-contract section 5, Limits.
+The rules depend on the family of the upload, `language` or `vision`. IngestService reads the
+content later. See contract section 5, Limits.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
-    """Describe a file that cannot be uploaded: its kind, and what to send instead.
+    """Describe a file that cannot be uploaded: name its kind, and say what to send instead.
 
     Args:
         family: `language` or `vision`.
         head: The first bytes of the file; 4,096 are enough.
-        encoding: The encoding in the request; empty to detect it.
+        encoding: Encoding that the request names; empty to detect it.
 
     Returns:
-        The sentence; "" if the file can be an upload of the family.
+        A sentence; "" if the file can be an upload of the family.
     """
     if family == VISION:
         return explain_foreign(head)
@@ -64,8 +64,8 @@ def check_content(family: str, content: bytes, encoding: str = "") -> None:
 
     Args:
         family: `language` or `vision`.
-        content: The file.
-        encoding: The encoding in the request; empty to detect it.
+        content: Content of the file.
+        encoding: Encoding that the request names; empty to detect it.
 
     Raises:
         InvalidUpload: the file is empty.

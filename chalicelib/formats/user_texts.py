@@ -1,4 +1,4 @@
-"""Reads texts that users sent, and their labels if known. See beyond.md, section 15."""
+"""Reads texts that users sent, with labels if the file contains them. See beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _HEAD_LINES = 100
 def read_user_texts(
     file: BinaryIO, options: ReadingOptions, labels: Sequence[str], check: Callable[[], None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each text of a file, and the cell of the label column in the same row.
+    """Yield each text of a file, and the label cell of the same row ("" without label column).
 
     Args:
-        file: an open file.
-        options: the reading options of the call.
+        file: an open file with the texts.
+        options: the reading options of the request.
         labels: labels of the model, which show which column is the label column.
         check: called while the file is read; may raise an error to stop.
 
@@ -51,9 +51,9 @@ def read_user_texts(
 
 
 def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> ReadingOptions:
-    """Return the reading options of a file, with the recognised columns filled in.
+    """Return `options` with the recognised columns of the file filled in.
 
-    Of two columns without names, the label column is the one with more labels of the model.
+    If two columns have no names, the column with more labels of the model is the label column.
     """
     if options.header is not None or options.text_column:
         return options

@@ -1,4 +1,4 @@
-"""Collects the boxes of all images in an archive, with 60 bytes of memory per box.
+"""Collects the boxes of all images in an archive. Each box takes 60 bytes of memory.
 
 Annotation files are read before the images, even if they come after the images in the archive.
 See contract section 5, Upload formats, and beyond.md, section 1.
@@ -55,8 +55,8 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
     Args:
         place: Format string of the text that says where the box is, with the fields `number`,
             `part` and `picture`.
-        at: Number of the row, then name of the column or file that has the box.
-        picture: Path of the image in the archive; empty if none is named.
+        at: Number of the row, then name of the column or file that contains the box.
+        picture: Path of the image in the archive; empty if the annotation names no image.
         reason: What is wrong and what to do.
     """
     shown = show_path(picture) or "no image"
@@ -66,7 +66,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 
 @dataclass(frozen=True)
 class BoxSource:
-    """The files and callbacks that a reader of one annotation file needs."""
+    """The archive's index of files, and the callbacks, for reading one annotation file."""
 
     index: ImageIndex
     """Files of the archive."""
@@ -125,30 +125,30 @@ class Annotations:
             at = self._next[at]
 
     def has_rejected_box(self, picture: int) -> bool:
-        """Return whether a box of this image was rejected."""
+        """Return whether a box of the image was rejected."""
         return picture in self._spoilt
 
     @property
     def parts(self) -> int:
-        """Return how many columns or annotation files `name_parts` has added."""
+        """Return the number of names of columns or annotation files that were added."""
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or file with boxes; `box` and the index if it has no name.
+        """Return the name of a column or annotation file; `box` and `part` if it has no name.
 
         Args:
-            part: Index from 0 of the annotation file. In annotations.csv, index of the column; only
-                columns with boxes are counted.
+            part: Index of the annotation file, from 0. For annotations.csv, index of the column,
+                counting only columns with boxes.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
 
     def name_parts(self, names: list[str]) -> None:
-        """Append names of columns or files."""
+        """Append names of columns or annotation files, for `part_name`."""
         self._parts += names
 
     def add(self, picture: int, place: tuple[int, int], label: str, box: Box) -> None:
-        """Add a box.
+        """Add a box of an image.
 
         Args:
             picture: Index of the image in the archive.
@@ -174,7 +174,7 @@ class Annotations:
         self._last[picture] = at
 
     def note_rejected_box(self, picture: int) -> None:
-        """Record that a box of this image was rejected."""
+        """Record that a box of the image was rejected."""
         self._spoilt.add(picture)
 
     def note_size(self, picture: int, width: int, height: int) -> None:
@@ -183,10 +183,10 @@ class Annotations:
             self._sizes[picture] = (width, height)
 
     def in_pixels(self, row: BoxRow, picture: int, size: tuple[int, int]) -> Box:
-        """Convert a box to pixels of its image. The box may reach outside the image.
+        """Convert a box to pixels of its image. The result may reach outside the image.
 
         Args:
-            row: A box of the image.
+            row: The box, as read from the annotation file.
             picture: Index of the image in the archive.
             size: Width and height of the image as displayed, in pixels.
 
@@ -206,7 +206,7 @@ class Annotations:
         return Box(*(round(side, _DIGITS) for side in sides))
 
     def are_fractions(self) -> bool:
-        """Return whether boxes are fractions: all numbers are 0 to 1, and not all are integers."""
+        """Return whether all numbers of boxes are from 0 to 1, and not all of them are integers."""
         sides = self._sides
         if not sides or min(sides) < 0 or max(sides) > 1:
             return False
@@ -214,7 +214,7 @@ class Annotations:
 
 
 def check_limits(name: str, boxes: int, labels: int) -> None:
-    """Raise InvalidUpload if an annotation file has too many boxes or labels.
+    """Raise InvalidUpload if the annotation file `name` has too many boxes or labels.
 
     The limit of boxes is the maximum number of examples of a dataset. The limit of labels is ten
     times the maximum number of labels of a dataset.

@@ -1,4 +1,4 @@
-"""Reads the files of an archive as the lines of a batch, with one file in memory at a time."""
+"""Reads the files of an archive as the lines of a batch. Only one file is in memory at a time."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def read_members(
     too_large: Callable[[int, int], ServiceError],
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[BatchLine]:
-    """Yield the files of an archive as lines of a batch. An unusable file becomes an error line.
+    """Yield the files of an archive as lines of a batch. The line of an unusable file has an error.
 
     Args:
-        file: Seekable; stays open.
+        file: The archive, seekable; stays open.
         limit: Maximum size of one file in bytes.
         too_large: Returns the error for a file that is too large, given its size and the limit.
         check: Called for each file; may raise an error to stop.
@@ -46,7 +46,7 @@ def read_members(
 
 
 def count_members(file: BinaryIO) -> int:
-    """Return the number of files in an archive; raise InvalidUpload if it cannot be read."""
+    """Return the number of files in the archive `file`; raise InvalidUpload if it is unreadable."""
     return sum(1 for _ in open_archive(file).members())
 
 

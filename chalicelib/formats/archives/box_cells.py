@@ -1,4 +1,4 @@
-"""Parses one box of annotations.csv. See contract section 5, Upload formats."""
+"""Parses and checks boxes of annotation files. See contract section 5, Upload formats."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def found_image(found: int | str) -> int:
 
 
 def checked_label(written: str) -> str:
-    """Check a label as written; return it in Unicode form C, trimmed but not cut.
+    """Check a label; return it trimmed and in Unicode form C, but not cut to the maximum length.
 
     Raises:
         CellFault: the label is empty, or contains characters that are not allowed.
@@ -76,7 +76,7 @@ def checked_label(written: str) -> str:
 
 
 def checked_sides(x: float, y: float, width: float, height: float) -> Box:
-    """Return a box; raise CellFault if its numbers are not finite or its size is not above 0."""
+    """Return a box; raise CellFault if a number is not finite, or a width or height not above 0."""
     for name, side in zip(_SIDES, (x, y, width, height), strict=True):
         if not -MAX_SIDE <= side <= MAX_SIDE:
             raise CellFault(
@@ -131,9 +131,9 @@ def _read_number(value: dict[str, object], side: str) -> float:
 
 
 def turned_box(box: Box, written: Any) -> Box:
-    """Return the smallest upright box around a box that CVAT rotated around its centre.
+    """Return the smallest upright box around `box` after rotating `box` around its centre (CVAT).
 
-    `written` is the angle in degrees as in the file; it is ignored if it is not a number.
+    `written` is the angle in degrees, as written in the file. It is ignored if it is not a number.
     """
     try:
         degrees = float(written)
@@ -152,7 +152,7 @@ def fraction_inside(box: Box, width: int, height: int) -> float:
     """Return the fraction of a box's area that is inside the image, 0 to 1.
 
     Args:
-        box: In pixels from the top left corner; with a size above 0.
+        box: Box in pixels from the top left corner of the image; width and height are above 0.
         width: Width of the image in pixels.
         height: Height of the image in pixels.
     """
@@ -166,7 +166,7 @@ def clip_box(box: Box, width: int, height: int) -> Box:
     """Return the part of a box that is inside the image.
 
     Args:
-        box: In pixels from the top left corner of the displayed image.
+        box: Box in pixels from the top left corner of the displayed image.
         width: Width of the displayed image in pixels.
         height: Height of the displayed image in pixels.
 

@@ -1,6 +1,6 @@
-"""The files of a detection archive: an index of images, and files that may have annotations.
+"""Reads the files of a detection archive: index of images, and possible annotation files.
 
-All unpacked files together, except images, must stay within one size limit. So an archive of many
+All unpacked files except images must together stay within one size limit. So an archive of many
 small files cannot exhaust memory or time.
 """
 
@@ -37,17 +37,17 @@ _SMALL_BYTES = 1 << 20
 
 
 def is_annotations(member: ZipMember) -> bool:
-    """Return whether a file is named annotations.csv, the documented annotation file."""
+    """Return whether a file is named annotations.csv, as the documentation requires."""
     return member.name == ANNOTATIONS_NAME
 
 
 def is_companion(member: ZipMember) -> bool:
-    """Return whether a file has a suffix that annotation files or class lists may have."""
+    """Return whether a file has the suffix of annotation files or class lists."""
     return suffix_of(member) in _TEXT_SUFFIXES
 
 
 def is_label_text(member: ZipMember) -> bool:
-    """Return whether a file is a `.txt` file in a folder such as `labels`, as in YOLO."""
+    """Return whether a file is a `.txt` file in a folder such as `labels`, as YOLO uses."""
     folder = member.path.rpartition("/")[0]
     return (
         suffix_of(member) == ".txt"
@@ -57,7 +57,7 @@ def is_label_text(member: ZipMember) -> bool:
 
 
 def suffix_of(member: ZipMember) -> str:
-    """Return a file name's suffix in lower case, with its dot."""
+    """Return the suffix of a file name in lower case, with the dot."""
     return PurePosixPath(member.name).suffix.lower()
 
 
@@ -67,7 +67,7 @@ def without_suffix(path: str) -> str:
 
 
 def swapped_folder(path: str, found: str, wanted: str) -> str:
-    """Return a path in which the last folder that is named `found` is renamed to `wanted`."""
+    """Replace the last folder named `found` in a path by the text `wanted`."""
     parts = path.split("/")
     for at in range(len(parts) - 2, -1, -1):
         if parts[at] == found:
@@ -107,7 +107,7 @@ class SignsOfBoxes:
 
     @property
     def instances(self) -> list[ZipMember]:
-        """Return the collected files whose names look like COCO annotations."""
+        """Return the collected JSON files whose names look like names of COCO annotations."""
         return [member for member in self.documents if _is_instances(member.name)]
 
 
@@ -122,7 +122,7 @@ def _is_instances(name: str) -> bool:
 
 
 class BoxFiles:
-    """The files of one archive, which are listed once and read when they are needed."""
+    """The files of one archive. They are listed once, and read when they are needed."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class BoxFiles:
 
     @cached_property
     def stems(self) -> ImageIndex:
-        """Return an index of the images by their paths without suffix."""
+        """Return an index of the images by path without suffix."""
         index = ImageIndex()
         for member in self.archive.members():
             if not member.entry.path_problem and not is_companion(member):
@@ -157,7 +157,7 @@ class BoxFiles:
         return index
 
     def members(self, suffix: str) -> Iterator[ZipMember]:
-        """Yield the files with a suffix, and call `check` before each file."""
+        """Yield the files with the suffix `suffix`, and call `check` before each file."""
         for member in self.archive.members():
             if suffix_of(member) == suffix:
                 self.check()
@@ -175,7 +175,7 @@ class BoxFiles:
         return content
 
     def map_file(self, member: ZipMember) -> mmap.mmap | bytes:
-        """Return the content of a file. A large file is unpacked to disk and mapped into memory.
+        """Return the content of a file. Unpack a large file to disk, and map it into memory.
 
         Raises:
             InvalidUpload: the file cannot be used.

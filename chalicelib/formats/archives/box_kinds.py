@@ -69,7 +69,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
 
     Args:
         files: The files of a detection archive.
-        wanted: The format in the request; empty to detect it.
+        wanted: Annotation format that the request names; empty to detect it.
 
     Raises:
         InvalidUpload: the archive has no boxes, two formats match, or the boxes cannot be read.
@@ -87,7 +87,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
 
 
 def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
-    """Return a warning if an archive has annotation files but labels are taken from its folders."""
+    """Return a warning if an archive has annotation files, but labels come from folder names."""
     seen = [*signs.tables, *signs.instances, *signs.label_texts, *signs.markup]
     if not seen:
         return []
@@ -208,7 +208,7 @@ def _missing(files: BoxFiles) -> InvalidUpload:
 
 
 def _has_corners(files: BoxFiles, member: ZipMember) -> bool:
-    """Return whether annotations.csv has one column per side of the box, as TensorFlow writes."""
+    """Return whether annotations.csv has one column per side of a box, as TensorFlow writes it."""
     with suppress(MemberProblem):
         head = next(files.archive.chunks(member, MAX_ANNOTATIONS_BYTES), b"")[:HEAD_BYTES]
         return is_box_table(head.decode("utf-8-sig", "ignore"))
@@ -216,7 +216,7 @@ def _has_corners(files: BoxFiles, member: ZipMember) -> bool:
 
 
 def _name_unread(files: BoxFiles, members: list[ZipMember]) -> str:
-    """Return a hint for files of a tool whose format is not supported; "" for other files."""
+    """Return a hint if files are in the unsupported format of a known tool; otherwise ""."""
     for member in members:
         with suppress(MemberProblem):
             content = files.read(member)

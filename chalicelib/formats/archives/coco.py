@@ -1,7 +1,7 @@
 """Reads COCO annotations: JSON with images, annotations and categories. See beyond.md, section 1.
 
-Lists are split into elements without parsing them. Each element is parsed separately, and only the
-members that are needed. So polygons and masks, which fill most of a file, take little time.
+Lists are split into elements without parsing. Then each element is parsed, but only the members
+that are needed. So polygons and masks, which fill most of a file, take little time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _Buffer = mmap.mmap | bytes
 
 
 class _Document(msgspec.Struct):
-    """A COCO document; its lists are not parsed yet."""
+    """A COCO document with lists that are not parsed yet."""
 
     images: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     annotations: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -82,7 +82,7 @@ class _Picture(NamedTuple):
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any JSON object. The type `list[_Member]` checks that all elements of a list are objects."""
+    """Any JSON object. Parsing as `list[_Member]` checks that all elements are objects."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -91,7 +91,7 @@ _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def find_documents(files: BoxFiles) -> list[ZipMember]:
-    """Return the COCO documents of an archive, found by name, or by content if no name fits.
+    """Return the COCO documents of an archive, found by name; if no name fits, by content.
 
     Raises:
         InvalidUpload: a document cannot be unpacked.
@@ -171,7 +171,7 @@ class _CocoReader:
             self._add(at, raw, labels, pictures)
 
     def _list(self, raw: msgspec.Raw | msgspec.UnsetType, name: str) -> list[msgspec.Raw]:
-        """Return the unparsed objects of a required list of the document."""
+        """Return the unparsed elements of the required list `name`, which must be JSON objects."""
         if isinstance(raw, msgspec.UnsetType):
             raise self._refusal(f"it has no list '{name}'")
         _MEMBERS.decode(raw)
@@ -244,7 +244,7 @@ def _count_objects(content: _Buffer) -> int:
 
 
 def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
-    """Parse a JSON object as a struct; unknown members are ignored."""
+    """Parse a JSON object as a struct of type `kind`; unknown members are ignored."""
     if memoryview(raw).nbytes > _MAX_OBJECT_BYTES:
         raise msgspec.ValidationError(f"an object has more than {_MAX_OBJECT_BYTES:,} bytes")
     prepare(kind)
@@ -252,7 +252,7 @@ def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
 
 
 def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
-    """Return the label and the box of an annotation; raise CellFault if one is invalid."""
+    """Return the label and the box of an annotation; raise CellFault if either is invalid."""
     if found.iscrowd not in (None, 0, False, "0"):
         raise CellFault("it is a crowd (iscrowd), which is not a single object; draw single boxes.")
     label = labels.get(_as_id(found.category_id) or "")

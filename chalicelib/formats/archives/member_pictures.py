@@ -1,4 +1,4 @@
-"""Reads the images of an archive, and scales down those above the limits if requested."""
+"""Reads the images of an archive. On request, scales down images above the limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MemberImage:
         """Return a box in pixels of the stored image, clipped to the image.
 
         Args:
-            box: In pixels of the sent image; may reach outside of it.
+            box: Box in pixels of the image as sent; may reach outside the image.
             facts: Type and size of the stored image.
 
         Raises:

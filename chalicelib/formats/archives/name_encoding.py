@@ -1,4 +1,4 @@
-"""Guesses the code page of file names in a zip archive that are not UTF-8.
+"""Guesses the code page of those file names in a zip archive that are not UTF-8.
 
 Old tools encode names in the code page of their system, and do not store the name of the code page.
 One code page is guessed for all names of an archive. If no code page is clearly the best, code page
@@ -27,7 +27,7 @@ _ENDING = re.compile(rb"\.[A-Za-z0-9]{1,5}$")
 
 @dataclass(frozen=True, slots=True)
 class NameGuess:
-    """The code page that was guessed for names in an archive."""
+    """A guess of the code page of file names in an archive."""
 
     encodings: tuple[str, ...] = (DEFAULT,)
     """The guessed code page, then up to three other possible code pages."""

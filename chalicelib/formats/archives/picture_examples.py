@@ -1,4 +1,4 @@
-"""Checks labels of images and boxes, and collects accepted examples. See contract section 5."""
+"""Checks labels of images and boxes; collects accepted examples. See contract section 5."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cut_label(label: str) -> str:
 
 
 class LabelBook:
-    """Finds labels that become equal when they are cut to 180 characters.
+    """Finds different labels that become equal when they are cut to 180 characters.
 
     Add all labels before you call `find_fault`.
     """
@@ -70,7 +70,7 @@ class LabelBook:
 
 @dataclass(frozen=True, slots=True)
 class PictureItem:
-    """One accepted example of an upload."""
+    """An accepted example of an upload: an image, or a box of an image, with a label."""
 
     label: str
     """Label name, cut to 180 characters."""
@@ -83,7 +83,7 @@ class PictureItem:
 
 
 class PictureItems:
-    """The accepted examples in order. They can be iterated several times."""
+    """The accepted examples of an upload, in order. They can be iterated several times."""
 
     def __init__(self) -> None:
         self._labels: list[str] = []
@@ -103,11 +103,11 @@ class PictureItems:
             yield PictureItem(self._labels[label], name, digest, box)
 
     def add_file(self, name: str, digest: bytes) -> None:
-        """Add an image file. The examples that `add` adds afterwards belong to it."""
+        """Add an image file. Examples that `add` adds afterwards belong to this file."""
         self._files.append((name, digest))
 
     def add(self, label: str, box: Box | None = None) -> None:
-        """Add an example of the last image file. Either all examples have a box, or none has."""
+        """Add an example of the last image file. Examples with and without box cannot be mixed."""
         index = self._label_indexes.setdefault(label, len(self._labels))
         if index == len(self._labels):
             self._labels.append(label)

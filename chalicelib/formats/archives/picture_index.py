@@ -1,4 +1,4 @@
-"""Finds the image that an annotation names by its path or file name. See contract section 5."""
+"""Finds the image whose path or file name an annotation contains. See contract section 5."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BETWEEN = re.compile(r"[\W_\d]+")
 
 
 class ImageIndex:
-    """Index of an archive's files by path and name. It needs about 60 MB for 100,000 files."""
+    """An index of an archive's files by path and by file name. 100,000 files take about 60 MB."""
 
     def __init__(self) -> None:
         self._paths: dict[str, int] = {}
@@ -23,26 +23,26 @@ class ImageIndex:
         self._folded: tuple[dict[str, int], dict[str, int]] | None = None
 
     def add(self, index: int, path: str) -> None:
-        """Add a file.
+        """Add a file to the index.
 
         Args:
-            index: Position in the archive's directory.
-            path: Cleaned path in the archive.
+            index: Index of the file in the archive's directory.
+            path: Path of the file in the archive, as returned by `clean_path`.
         """
         _note(self._paths, path, index)
         _note(self._names, path.rpartition("/")[2], index)
 
     def find(self, cell: str, folder: str, split: frozenset[str] = frozenset()) -> int | str:
-        """Find an image by its path, by a path relative to annotations.csv, or by its file name.
+        """Find an image by its path, by its path relative to annotations.csv, or by its file name.
 
-        If nothing is found, the search is repeated and ignores case.
+        If no image is found, the search is repeated and ignores case.
 
         Args:
-            cell: Path or name as written in an annotation. Backslashes and paths of other tools
-                are accepted.
+            cell: Path or file name as written in an annotation. Backslashes and paths of other
+                tools are accepted.
             folder: Folder of annotations.csv with a "/" at its end, or empty.
-            split: Words for splits, such as `train`. If several images have the name, the image in
-                a folder with such a word is returned.
+            split: Words for splits, such as `train`. If several images have the file name, the
+                image in a folder with one of these words is returned.
 
         Returns:
             The index of the file, or the reason why it was not found.
@@ -52,7 +52,7 @@ class ImageIndex:
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
     def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
-        """Return `found`; if several images have the name, return the only one in the split."""
+        """Return `found`; if several images have the name, return the only image in the split."""
         if isinstance(found, int) or self._names.get(name) != _SEVERAL:
             return found
         if self._by_split is None:
@@ -61,7 +61,7 @@ class ImageIndex:
         return places.pop() if len(places) == 1 else found
 
     def _list_by_split(self) -> dict[tuple[str, str], set[int]]:
-        """Return, for each split and file name, up to two images in folders of the split."""
+        """Return, for each split and file name, up to two image indexes in the split's folders."""
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for path, index in self._paths.items():
             folder, _, name = path.rpartition("/")
@@ -74,7 +74,7 @@ class ImageIndex:
     def find_first(self, wanted: Sequence[str]) -> int | str:
         """Find an image by the first path that exists, otherwise by its file name.
 
-        If neither finds an image, the search is repeated and ignores case.
+        If no image is found, the search is repeated and ignores case.
 
         Args:
             wanted: Paths in the archive. The search by name uses the file name of the first path.

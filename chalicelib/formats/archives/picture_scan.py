@@ -1,7 +1,7 @@
 """Decides which images of a zip archive become examples, and passes them to a callback.
 
-The archive is read once. The callback stores each accepted image at once, and the caller writes the
-examples after the scan has succeeded. Images are stored under their digest, so a repeated attempt
+The archive is read once. The callback stores each accepted image immediately. The caller writes the
+examples after the scan has succeeded. Images are stored under their digest, so a repeated scan
 stores the same objects. See contract section 5.
 """
 
@@ -94,7 +94,7 @@ class ImageRules:
 
     @property
     def is_detection(self) -> bool:
-        """Return whether the dataset is a detection dataset, whose examples are boxes."""
+        """Return whether the examples of the dataset are boxes."""
         return self.type == DETECTION
 
     def present(self, label: str) -> str:
@@ -122,7 +122,7 @@ class Sink:
 
 @dataclass
 class ImageScan(UploadScan):
-    """The result of a scan: which images or boxes become examples."""
+    """The result of a scan: the images or boxes that become examples."""
 
     items: PictureItems = field(default_factory=PictureItems)
     """Accepted examples, in order."""
@@ -130,7 +130,7 @@ class ImageScan(UploadScan):
     """The first files of the archive with their labels, for a preview."""
 
     def show(self, member: ZipMember, label: str = "", reason: str | None = None) -> None:
-        """Add a file to the preview, unless the preview is full."""
+        """Add a file of the archive to the preview, unless the preview is full."""
         if len(self.first_rows) < PREVIEW_ROWS:
             path = show_path(member.path)
             row = cut_row(member.index + 1, path.split("/"), (path, label), reason)
@@ -138,13 +138,13 @@ class ImageScan(UploadScan):
 
 
 def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
-    """Read an archive, decide which examples to accept, and pass the accepted images on.
+    """Read an archive, decide which examples to accept, and pass the accepted images to `sink`.
 
     Needs the memory of one image file, about 300 bytes per file of the archive, and 150 bytes per
     box.
 
     Args:
-        file: The zip archive, seekable; stays open.
+        file: The zip archive, seekable; it stays open.
         rules: The rules of the dataset to which the archive is added.
         sink: Receives the accepted images.
 
@@ -177,7 +177,7 @@ def _warn_of_names(guess: NameGuess) -> UploadWarning:
 
 
 class _Scan:
-    """A scan in progress."""
+    """A scan of an archive, in progress."""
 
     def __init__(self, archive: ZipArchive, rules: ImageRules, sink: Sink) -> None:
         self._archive = archive
@@ -399,7 +399,7 @@ def _warn(result: ImageScan, rules: ImageRules) -> None:
 
 
 class FeedbackRules:
-    """Checks an archive of feedback: its labels must exist in the dataset, its file names must not.
+    """Checks an archive of feedback. Its labels must be in the dataset, its file names must not.
 
     Args:
         labels: Names of the dataset's labels.
@@ -412,7 +412,7 @@ class FeedbackRules:
         self._used_names = set(used_names)
 
     def check_name(self, name: str) -> None:
-        """Raise MemberProblem if the dataset, or this archive, has another image with this name."""
+        """Raise MemberProblem if dataset or archive has another image with the name `name`."""
         if name in self._used_names:
             raise MemberProblem("an example has this file name already; rename the file.")
 

@@ -1,4 +1,4 @@
-"""Reads Pascal VOC annotations, with one XML document per image. See beyond.md, section 1.
+"""Reads Pascal VOC annotations: one XML document per image. See beyond.md, section 1.
 
 The XML parser refuses entities and references to other documents.
 """
@@ -45,7 +45,7 @@ def has_annotations(files: BoxFiles) -> bool:
 
 
 def fault_of(files: BoxFiles) -> str:
-    """Return why the first XML document cannot be read as Pascal VOC; "" if it can."""
+    """Return why the first XML document cannot be read as Pascal VOC; "" if it can be read."""
     try:
         _parse(files, files.signs.markup[0])
     except (DocumentFault, MemberProblem) as fault:
@@ -54,7 +54,7 @@ def fault_of(files: BoxFiles) -> str:
 
 
 def read_voc(files: BoxFiles) -> Annotations:
-    """Read the boxes of all images; raise InvalidUpload if there are too many boxes or labels."""
+    """Read the boxes of all documents; raise InvalidUpload for too many boxes or labels."""
     result = Annotations(PLACE)
     claimed: dict[int, str] = {}
     for member in files.members(".xml"):
@@ -132,7 +132,7 @@ def _reject_namesake(files: BoxFiles, member: ZipMember, result: Annotations) ->
 def _read_objects(
     files: BoxFiles, result: Annotations, member: ZipMember, root: Element, picture: int | str
 ) -> None:
-    """Add the boxes of one document; `picture` is the image's index, or why it is missing."""
+    """Add the boxes of one document. `picture` is the image's index, or why it was not found."""
     part = result.parts
     result.name_parts([shown_name(member)])
     if isinstance(picture, int):
@@ -155,7 +155,7 @@ def _size(root: Element, side: str) -> int:
 
 
 def _read_box(found: Element) -> Box:
-    """Return the box of an object in pixels; raise CellFault if it is missing or invalid."""
+    """Return the box of a VOC object in pixels; raise CellFault if it is missing or invalid."""
     written = [(found.findtext(f"bndbox/{name}") or "").strip() for name in _CORNERS]
     if not all(written):
         raise CellFault("it has no bndbox of xmin, ymin, xmax and ymax; draw a box.")

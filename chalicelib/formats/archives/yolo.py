@@ -1,7 +1,7 @@
 """Reads YOLO annotations: one text file per image, and class names. See beyond.md, section 1.
 
-A line is `class x y width height`: centre and size of the box as fractions of the image. It can
-also be a class and the corners of a polygon; then the box around the polygon is used. Fractions are
+A line is `class x y width height`: centre and size of a box as fractions of the image. A line can
+also be a class and the corners of a polygon. Then the box around the polygon is used. Fractions are
 converted to pixels when the size of the image is known.
 """
 
@@ -36,7 +36,7 @@ _REMEDY = "Write the class, then x, y, width and height as shares of the image, 
 
 
 class ClassList:
-    """The class names by class number, and which numbers were used."""
+    """The class names by class number, and the class numbers that boxes have used."""
 
     def __init__(self, file_name: str, names: dict[int, str], *, has_keypoints: bool) -> None:
         self.file_name = file_name
@@ -56,10 +56,10 @@ class ClassList:
         return checked_label(self.names[number])
 
     def check_first(self) -> None:
-        """Raise an error if class numbers seem to start at 1, which would shift all labels by one.
+        """Raise an error if class numbers seem to start at 1, which would shift all labels.
 
         Raises:
-            InvalidUpload: the highest number is one above the last class, and 0 is not used.
+            InvalidUpload: the highest used number is one above the last class, and 0 is not used.
         """
         last = max(self.names)
         if min(self.names) == 0 and last + 1 == max(self._used, default=0) and 0 not in self._used:
@@ -71,7 +71,7 @@ class ClassList:
 
 
 def has_label_texts(files: BoxFiles) -> bool:
-    """Return whether an archive has text files that, by folder or name, belong to images."""
+    """Return whether an archive has text files that seem to belong to images, by folder or name."""
     if files.signs.label_texts:
         return True
     if not files.signs.class_lists:
@@ -109,7 +109,7 @@ def read_classes(files: BoxFiles) -> ClassList:
     """Read the list of classes.
 
     Raises:
-        InvalidUpload: the list is missing or cannot be read, or there are different lists.
+        InvalidUpload: the list is missing or unreadable, or the archive has different lists.
     """
     lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
     found = [_read_class_list(files, member) for member in lists] or list(_other_lists(files))
@@ -139,7 +139,7 @@ def _texts(files: BoxFiles) -> Iterator[ZipMember]:
 
 
 def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
-    """Return the index of the image for a text file of boxes, or why there is none."""
+    """Return the index of the image of a text file of boxes, or why no image was found."""
     path = without_suffix(member.path)
     return files.stems.find_first((swapped_folder(path, "labels", "images"), path))
 
@@ -163,7 +163,7 @@ def _read_class_list(files: BoxFiles, member: ZipMember) -> ClassList:
 
 
 def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
-    """Return the class names by number, and whether lines have key points after the box."""
+    """Return the class names by class number, and whether lines have key points after the box."""
     # Imported late because no other upload needs it.
     import yaml
 
@@ -236,8 +236,8 @@ def _has_confidence(words: list[str]) -> bool:
     """Return whether a line has a box, a confidence and possibly a track number.
 
     `words` are the numbers after the class. Five numbers are a box and a confidence. Six numbers
-    are a box, a confidence and a track number if the sixth is a whole number. Otherwise, they are
-    a polygon with three points.
+    are a box, a confidence and a track number if the sixth number is whole, otherwise a polygon
+    with three corners.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True

@@ -1,4 +1,4 @@
-"""Reads zip archives safely: nothing is written to disk, and unpacked sizes are limited.
+"""Reads zip archives safely: unpacks files only into memory, and limits unpacked sizes.
 
 See contract section 5.
 """
@@ -77,14 +77,14 @@ def looks_like_zip(head: bytes) -> bool:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Describe a file that is not a zip archive: its kind, and what to send instead.
+    """Describe a file that is not a zip archive: name its kind, and say what to send instead.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        A sentence; "" if the file may be an archive. Self-extracting archives begin like programs,
-            so the result is also "" for programs and unknown files.
+        A sentence; "" if the file may be a zip archive. The result is also "" for programs, because
+        self-extracting archives begin like programs, and for unknown files.
     """
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
@@ -106,7 +106,7 @@ def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
     Needs 16 bytes of memory per entry, and 1 MB for reading.
 
     Args:
-        file: Seekable, up to 2 GB. It must stay open while the archive is read.
+        file: The archive, seekable, up to 2 GB. It must stay open while the archive is read.
         encoding: Code page of names that are not UTF-8; empty to guess it.
 
     Raises:
@@ -165,11 +165,11 @@ class ZipArchive:
 
     @property
     def name_guess(self) -> NameGuess:
-        """Return the guess of the names' code page; `sample` is empty if no guess was needed."""
+        """Return the guessed code page of file names; `sample` is empty if none was needed."""
         return self._directory.guess
 
     def members(self) -> Iterator[ZipMember]:
-        """Yield the files in the order of the directory, without folders, hidden and system files.
+        """Yield files in the order of the directory; skip folders, hidden and system files.
 
         Yields:
             All files, even those that cannot be read. The caller may read each file before it
@@ -184,12 +184,12 @@ class ZipArchive:
                 )
 
     def read(self, member: ZipMember, limit: int, remedy: str = "make it smaller.") -> bytes:
-        """Return the content of a file, after checking its size and CRC.
+        """Return the content of a file. Its size and its CRC are checked.
 
         Args:
             member: A file of this archive.
             limit: Maximum size in bytes.
-            remedy: What to do about a larger file, for the error text.
+            remedy: End of the error text for a larger file: what to do.
 
         Raises:
             MemberProblem: the file cannot be used.
@@ -204,10 +204,10 @@ class ZipArchive:
         Args:
             member: A file of this archive.
             limit: Maximum size in bytes.
-            remedy: What to do about a larger file, for the error text.
+            remedy: End of the error text for a larger file: what to do.
 
         Yields:
-            Chunks of at most 64 KiB, together not more than the declared size.
+            Chunks of at most 64 KiB. All chunks together have at most the declared size.
 
         Raises:
             MemberProblem: the file cannot be used.

@@ -1,4 +1,4 @@
-"""Reads the directory of a zip archive as a stream, and checks names and paths.
+"""Reads the directory of a zip archive as a stream, and checks the paths of its files.
 
 Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.5. See contract section 5, Upload formats.
 """
@@ -39,13 +39,13 @@ def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFA
     """Decode the name of a directory entry.
 
     Some tools write UTF-8 without setting the flag. So UTF-8 is tried first. That is safe, because
-    a CP437 name with umlauts is hardly ever valid UTF-8.
+    a name in code page 437 with umlauts is hardly ever valid UTF-8.
 
     Args:
         raw: The name as stored.
         extra: The extra fields of the entry.
         is_utf8: Whether flag bit 11 says that the name is UTF-8.
-        encoding: Code page of names that are not UTF-8.
+        encoding: Code page to use for a name that is not UTF-8.
 
     Returns:
         The name, with "/" between folders instead of backslashes.
@@ -79,7 +79,7 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
 
     Args:
         extra: All extra fields of an entry. An incomplete field is ignored.
-        kind: Number of the field.
+        kind: Number of the field's kind.
     """
     at = 0
     while at + 4 <= len(extra):
@@ -92,10 +92,10 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
 
 
 def find_path_problem(name: str) -> str:
-    """Return why a name is refused; "" if it is a path that stays inside the archive.
+    """Return why a file name is refused; "" if it is a path that stays inside the archive.
 
     Args:
-        name: As returned by decode_name.
+        name: Name as returned by decode_name.
     """
     if len(name) > MAX_PATH_CHARACTERS:
         return (
@@ -112,7 +112,7 @@ def find_path_problem(name: str) -> str:
 
 
 def clean_path(name: str) -> str:
-    """Remove empty and "." parts from a valid path."""
+    """Remove empty parts and "." parts from a valid path."""
     return "/".join(part for part in name.split("/") if part not in ("", "."))
 
 
@@ -120,7 +120,7 @@ def is_junk(path: str) -> bool:
     """Return whether a file was probably added by an operating system, such as Thumbs.db.
 
     Args:
-        path: As returned by clean_path; empty for the root folder.
+        path: Path as returned by clean_path; empty for the root folder.
     """
     parts = path.split("/")
     return (
@@ -165,7 +165,7 @@ class InvalidZip(InvalidUpload):
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The position of the directory in an archive."""
+    """The position and properties of the directory in a zip archive."""
 
     start: int
     """Offset of the first entry in the file."""
@@ -183,7 +183,7 @@ class Directory:
 
 @dataclass(frozen=True, slots=True)
 class ZipEntry:
-    """One entry of the directory."""
+    """An entry of the directory of a zip archive."""
 
     index: int
     """Position of the entry in the directory, from 0."""
@@ -223,7 +223,7 @@ class ZipEntry:
 
 
 def find_directory(file: BinaryIO) -> Directory:
-    """Find the directory, searching from the end of the file; refuse a directory that is too large.
+    """Search for the directory from the end of the file; refuse a directory that is too large.
 
     Returns:
         The position of the directory, which is inside the file.
@@ -258,7 +258,7 @@ def too_many_entries(count: int) -> InvalidUpload:
 
 
 def _locate(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
-    """Locate the directory: directly before its end record, or at the stored offset."""
+    """Return the directory's position: directly before its end record, or at the stored offset."""
     stop, count, size, offset = found
     shift = stop - size - offset
     if shift and (shift < 0 or not _is_entry_at(file, stop - size)):
@@ -302,7 +302,7 @@ def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
 
 
 def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | None:
-    """Return position and content of the zip64 end record before `end_at`, or None."""
+    """Return position and content of the zip64 end record before `end_at`; None if missing."""
     locator_at = end_at - _LOCATOR.size
     if locator_at < 0:
         return None
@@ -328,7 +328,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
     Raises:
         InvalidZip: the directory is damaged.
-        InvalidUpload: there are too many entries, although the file declares fewer.
+        InvalidUpload: there are too many entries, and more than the archive declares.
     """
     window = b""
     at, left, index = 0, directory.size_bytes, 0
@@ -351,11 +351,11 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
 
 def with_name_encoding(file: BinaryIO, directory: Directory, asked: str) -> Directory:
-    """Set the code page of file names in a directory to the requested one, or guess it.
+    """Set the code page of the file names in a directory to the text `asked`, or guess it.
 
     Args:
-        file: Seekable.
-        directory: As returned by find_directory.
+        file: The zip archive, seekable.
+        directory: Directory as returned by find_directory.
         asked: The requested code page; empty to guess.
 
     Raises:
@@ -412,7 +412,7 @@ def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tu
 
 
 def _widened(extra: bytes, sizes: tuple[int, int, int], index: int) -> tuple[int, int, int]:
-    """Replace sizes and offset of a large entry by the values in its zip64 field."""
+    """Return sizes and offset of an entry; for a large entry, take them from its zip64 field."""
     if _HUGE not in sizes:
         return sizes
     content = find_extra(extra, 1) or b""

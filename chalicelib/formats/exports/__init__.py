@@ -1,1 +1,1 @@
-"""Writes and reads exports: examples (as files that can be uploaded again), models and tables."""
+"""Writes exports of examples (which can be uploaded again), models and tables; reads models."""

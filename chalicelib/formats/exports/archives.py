@@ -1,7 +1,7 @@
 """Writes archives of images that can be uploaded again: folders, annotations.csv, COCO, YOLO, VOC.
 
 Images are added one after the other. Annotations are collected in a temporary file and written
-last, so memory holds only one image and the names.
+last. So memory holds only one image, and the names of all images.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Spool:
 
 
 class ExportArchive:
-    """A zip archive of images; use it in a `with` block. Only text files are compressed."""
+    """A zip archive of images, to be used in a `with` block. Only its text files are compressed."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Start an archive; `file` stays open."""
@@ -92,7 +92,7 @@ class ExportArchive:
         return len(self._zip.filelist)
 
     def finish(self) -> None:
-        """Write the files that come after the last image, such as annotations."""
+        """Write the files that follow the last image, such as annotations."""
 
     def _spool(self) -> _Spool:
         return self._open.enter_context(closing(_Spool()))
@@ -124,7 +124,7 @@ class PictureFolders(ExportArchive):
 
 
 class BoxArchive(ExportArchive):
-    """An archive of images with boxes."""
+    """Base class of archives of images with boxes."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         """Start an archive.
@@ -142,7 +142,7 @@ class BoxArchive(ExportArchive):
 
 
 class AnnotatedPictures(BoxArchive):
-    """An archive with images next to one `annotations.csv`."""
+    """An archive with images and one `annotations.csv` in the same folder."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
@@ -160,7 +160,7 @@ class AnnotatedPictures(BoxArchive):
         self._width = max(self._width, len(cells))
 
     def finish(self) -> None:
-        """Write annotations.csv, with as many columns as the longest row has."""
+        """Write annotations.csv. The longest row determines its number of columns."""
         text = io.StringIO()
         writer = csv.writer(text)
 
@@ -222,7 +222,7 @@ class CocoPictures(BoxArchive):
 
 
 class YoloPictures(BoxArchive):
-    """An archive with images in `images/`, a text file for each in `labels/`, and `data.yaml`."""
+    """An archive with images in `images/`, a text file per image in `labels/`, and `data.yaml`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
@@ -249,7 +249,7 @@ class YoloPictures(BoxArchive):
 
 
 class VocPictures(BoxArchive):
-    """An archive with images in `JPEGImages/`, and a VOC document for each in `Annotations/`."""
+    """An archive with images in `JPEGImages/`, and a VOC document per image in `Annotations/`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)

@@ -14,7 +14,7 @@ from chalicelib.formats.exports.archives import ExportedBox
 
 @dataclass(frozen=True)
 class BoxGroup:
-    """An image with a file name, and its boxes."""
+    """An image, its file name and its boxes."""
 
     picture: str
     """Digest of the file, 32 hex digits."""
@@ -25,7 +25,7 @@ class BoxGroup:
 
 
 class BoxGroups:
-    """Boxes grouped by image, in the order of each image's first box. Use in a `with` block."""
+    """Groups boxes by image, in the order of each image's first box. Use in a `with` block."""
 
     def __init__(self) -> None:
         self._file = tempfile.NamedTemporaryFile(suffix=".sqlite")  # noqa: SIM115 - closed below
@@ -45,7 +45,7 @@ class BoxGroups:
         self._file.close()
 
     def fill(self, boxes: Iterable[tuple[str, str, int, Box]]) -> None:
-        """Add boxes, each as (image digest, file name, label index, box), in dataset order."""
+        """Add boxes in dataset order, each as (image digest, file name, label index, box)."""
         rows = (
             (picture, name, label, box.x, box.y, box.width, box.height)
             for picture, name, label, box in boxes

@@ -1,4 +1,4 @@
-"""Reads exported models for an import: checks the archive, and never loads a network from it.
+"""Reads archives of exported models for an import: checks the archive, never loads a network.
 
 The archive is untrusted. Only files with fixed names are accepted. Only the trained head, the
 labels, the model card and the sample inputs are unpacked. See beyond.md, section 13.
@@ -40,13 +40,13 @@ _NAMES = re.compile(
 
 
 class Bundle:
-    """The archive of an exported model, whose files are unpacked one at a time."""
+    """The archive of an exported model. Its files are unpacked one at a time."""
 
     def __init__(self, file: BinaryIO, check: Callable[[], None]) -> None:
         """Check the directory of the archive, and read `model.json`.
 
         Args:
-            file: seekable; stays open while files are read.
+            file: the archive, seekable; it must stay open while files are read.
             check: called between steps; may raise an error to stop.
 
         Raises:
@@ -113,7 +113,7 @@ class Bundle:
         )
 
     def golden(self) -> Iterator[tuple[str | bytes, Any]]:
-        """Yield the sample texts or images (bytes), with the predictions stored by the exporter.
+        """Yield each sample (a text, or an image as bytes) with the predictions of the exporter.
 
         Raises:
             InvalidUpload: there are no samples, or a sample does not have the expected form.

@@ -1,6 +1,6 @@
-"""Writes exported models: one zip archive with everything that predictions need.
+"""Writes exported models: each is one zip archive with everything that predictions need.
 
-The archive has a fixed layout, which the runtime and imports read:
+The files of the archive are fixed, because the runtime and imports read them:
 
 - `model.json`: type, labels, preprocessing, networks, and size and digest of every other file.
 - `head.npz`: the arrays of the trained head, without pickled objects.
@@ -8,8 +8,8 @@ The archive has a fixed layout, which the runtime and imports read:
 - `golden/`: sample inputs, and the service's predictions for them.
 - `README.md`, `card.json`, `licences/`: model card and licences.
 
-An archive of the format `onnx` has the graph `model.onnx` and its tokenizers instead of head and
-networks.
+An archive of the format `onnx` contains the graph `model.onnx` and its tokenizers instead of the
+head and the networks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 class BundleArchive:
-    """An archive that is being written. It records size and digest of each file."""
+    """An archive that is being written. It records the size and the digest of each file."""
 
     def __init__(self, file: BinaryIO, check: Callable[[], None]) -> None:
         """Create an archive.
@@ -129,7 +129,7 @@ print(model.predict({call}))
 
 
 def readme(manifest: Mapping[str, Any], card: Mapping[str, Any]) -> str:
-    """Return the model card in Markdown, with the front matter of Hugging Face.
+    """Return the README: the model card in Markdown, with front matter for Hugging Face.
 
     Args:
         manifest: content of `model.json`.
@@ -173,5 +173,5 @@ def _figure(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a name on one line, without characters that have a meaning in Markdown or HTML."""
+    """Return a text on one line, without characters that have a meaning in Markdown or HTML."""
     return "".join(" " if char in "<>|`*_#[]\r\n" else char for char in text).strip()

@@ -1,4 +1,4 @@
-"""Sample inputs with which exported models are tested. They contain no data of users."""
+"""Sample inputs (golden inputs) for testing exported models. They contain no data of users."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_LABELS = 20
 
 
 def golden_texts(labels: Sequence[str]) -> list[str]:
-    """Return fixed sample texts and label names, for which many labels should be predicted."""
+    """Return sample texts: fixed texts, and label names, so that different labels are predicted."""
     return [*_TEXTS, *labels[:MOST_LABELS]]
 
 

@@ -1,4 +1,4 @@
-"""Writes the section of a README about the inputs and outputs of an exported graph."""
+"""Writes the section of the README about inputs and outputs of an exported ONNX graph."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ its answers to those may differ.
 
 
 def graph_use(manifest: Mapping[str, Any]) -> str:
-    """Return the section of the README that says how to use the graph.
+    """Return the section of the README that explains how to use the exported ONNX graph.
 
     Args:
         manifest: content of `model.json`.

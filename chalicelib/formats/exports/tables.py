@@ -1,4 +1,4 @@
-"""Writes tables of any length as CSV or workbook, with one row in memory at a time."""
+"""Writes tables of any length as CSV or workbook. Only a few rows are in memory at a time."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _taken(text: io.StringIO) -> bytes:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return the text of a cell; numbers and truth values are written as in spreadsheets."""
+    """Return the text of a cell. Numbers and truth values are written as spreadsheets do."""
     if isinstance(cell, bool):
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
@@ -84,13 +84,13 @@ def cell_text(cell: Cell) -> str:
 def stream_workbook(
     name: str, head: Sequence[str], rows: Iterable[Sequence[Cell]], estimated_bytes: int = 0
 ) -> Iterator[bytes]:
-    """Yield the bytes of a workbook with one sheet. Equal arguments give equal bytes.
+    """Yield a workbook with one sheet, in chunks of bytes. Equal arguments give equal bytes.
 
     Args:
-        name: name of the sheet; shortened and cleaned here.
+        name: name of the sheet. It is shortened, and invalid characters are removed.
         head: the first row.
-        rows: the other rows. Texts stay texts, even if they look like formulas.
-        estimated_bytes: upper bound of the uncompressed size of the sheet, from `estimate`.
+        rows: the rows after the first row. Texts stay texts, even if they look like formulas.
+        estimated_bytes: upper bound of the uncompressed size of the sheet, returned by `estimate`.
     """
     sink = _Sink()
     # The sink cannot seek. So sizes follow each member, and no output has to stay in memory.
@@ -184,7 +184,7 @@ def _letters(column: int) -> str:
 
 
 class _Sink:
-    """A write-only file that cannot seek. `take` returns the written bytes."""
+    """A write-only file in memory that cannot seek. `take` returns the written bytes."""
 
     def __init__(self) -> None:
         self._written = bytearray()

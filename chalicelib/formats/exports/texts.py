@@ -13,10 +13,10 @@ LABEL_COLUMNS = ("label", "intent", "sentiment")
 
 
 def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()) -> int:
-    """Write texts and labels as CSV. Texts are unchanged, even if they look like formulas.
+    """Write texts and labels as CSV. Texts are not changed, even if they look like formulas.
 
     Args:
-        file: Receives UTF-8; stays open.
+        file: Binary file that receives UTF-8; stays open.
         rows: Texts and labels.
         labels: All labels that can occur.
 
@@ -42,12 +42,12 @@ def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collectio
 def write_jsonl(
     file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()
 ) -> int:
-    """Write one JSON object with `text` and `label` per line.
+    """Write each text with its label as a JSON object on one line.
 
     Args:
-        file: Receives UTF-8; stays open.
+        file: Binary file that receives UTF-8; stays open.
         rows: Texts and labels.
-        labels: Not used. The parameter exists because `write_csv` needs it.
+        labels: Not used. `write_csv` has the same parameters.
 
     Returns:
         The number of rows.

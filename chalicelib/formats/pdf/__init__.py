@@ -1,1 +1,1 @@
-"""Reads PDF documents, each in a separate process."""
+"""Reads PDF documents. Each document is read in a separate process."""

@@ -1,15 +1,15 @@
 """The child process that reads one PDF: opens it, renders pages and returns their text.
 
 PDFium is not thread-safe, rendering a page cannot be interrupted, and PDFs can be hostile. So each
-document gets a separate process with limited memory and time. It imports only the standard library
-and PDFium's bindings, and is started by process.py.
+document gets a separate process with limited memory and time. The module process.py starts this
+process, which imports only the standard library and PDFium's bindings.
 
-Requests come in on standard input, answers go out on standard output. Each is a frame: an unsigned
-32-bit length (big-endian), then that number of bytes. The first request is the PDF. Its answer is
-{"pages": 3} or {"error": "password"}. The request for a page is {"page": 0, "pixels": true,
-"widgets": 0}. Its answer is {"width": ..., "height": ..., "lines": [...] or null, "rules": [...],
-"widgets": [...], "drawn": true}. In a request, "widgets" is the maximum number of form fields to
-return. If "drawn" is true, another frame with RGB pixels follows.
+Requests come in on standard input, answers go out on standard output. Each request or answer is a
+frame: an unsigned 32-bit length (big-endian), then that number of bytes. The first request is the
+PDF. Its answer is {"pages": 3} or {"error": "password"}. The request for a page is {"page": 0,
+"pixels": true, "widgets": 0}. Its answer is {"width": ..., "height": ..., "lines": [...] or null,
+"rules": [...], "widgets": [...], "drawn": true}. In a request, "widgets" is the maximum number of
+form fields to return. If "drawn" is true, another frame with RGB pixels follows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _XFA_FORMS = (2, 3)
 
 
 def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
-    """Read requests and write answers until the input ends."""
+    """Read requests from `source`, and write answers to `target`, until `source` ends."""
     reader = PdfReader(pdfium)
     _send(target, b"ready")
     data = _receive(source)
@@ -78,7 +78,7 @@ class PdfReader:
         pdfium.FPDF_InitLibraryWithConfig(ctypes.byref(config))
 
     def open(self, data: bytes) -> dict[str, Any]:
-        """Open the document; return the answer with its number of pages, or with an error."""
+        """Open a document; return the answer to the parent: the number of pages, or an error."""
         self._data = data
         self._document = self._pdfium.FPDF_LoadMemDocument64(data, len(data), None)
         if not self._document:
@@ -133,7 +133,7 @@ class PdfReader:
         return facts, None
 
     def _load(self, number: int, most_widgets: int, widgets: list[Any]) -> Any:
-        """Load a page and draw its form fields into it."""
+        """Load a page, append its form fields to `widgets`, and draw their values into the page."""
         # Annotations and filled fields are drawn only when they are part of the content.
         page = self._pdfium.FPDF_LoadPage(self._document, number)
         if not page or self._pdfium.FPDFPage_GetAnnotCount(page) < 1:

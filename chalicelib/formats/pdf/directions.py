@@ -26,7 +26,7 @@ _LAM = "\u0644"
 
 
 def is_right_to_left(text: str) -> bool:
-    """Return whether a text has letters of a right-to-left script."""
+    """Return whether a text contains letters of a right-to-left script."""
     return _RIGHT_TO_LEFT.search(text) is not None
 
 
@@ -36,12 +36,12 @@ def is_spacing(text: str) -> bool:
 
 
 def reading_rank(text: str) -> tuple[bool, bool]:
-    """Return a key that sorts characters at the same position: lam before alef, marks last."""
+    """Return a sort key for characters at the same position: lam before alef, marks last."""
     return not is_spacing(text), text != _LAM
 
 
 def is_mostly_right_to_left(texts: Iterable[str]) -> bool:
-    """Return whether most letters of a page belong to right-to-left scripts."""
+    """Return whether most letters in the texts belong to right-to-left scripts."""
     kinds = [_LETTERS.get(unicodedata.bidirectional(text[0])) for text in texts]
     return kinds.count("R") > kinds.count("L")
 
@@ -51,7 +51,7 @@ def logical_order(units: Sequence[str], is_page_reversed: bool) -> list[int]:
 
     Args:
         units: characters, each with its combining marks, from left to right.
-        is_page_reversed: whether most of the page is written from right to left.
+        is_page_reversed: whether most letters of the page belong to right-to-left scripts.
     """
     kinds = _kinds(units)
     levels = (_levels_of_reversed if _begins_right(kinds, is_page_reversed) else _levels)(kinds)
@@ -63,7 +63,7 @@ def logical_order(units: Sequence[str], is_page_reversed: bool) -> list[int]:
 
 
 def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
-    """Return whether a line is read from its right end."""
+    """Return whether a line, given the kinds of its characters, is read from its right end."""
     letters = [kind for kind in kinds if kind in ("L", "R")]
     is_more = letters.count("R") > letters.count("L")
     # The first letter of a line mostly has the line's own direction.
@@ -73,7 +73,7 @@ def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
 
 
 def paired(text: str) -> str:
-    """Mirror brackets in a text so that each opens and closes in the right direction.
+    """Mirror brackets in a text, so that each pair opens before it closes.
 
     PDFs store brackets by shape or by meaning (opening or closing), even mixed within one line.
     """
@@ -113,7 +113,7 @@ def _kinds(units: Sequence[str]) -> list[str]:
 
 
 def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the nearest kinds left and right of each character; pass over kinds in `skipped`."""
+    """Return the nearest kind left and right of each character, ignoring the kinds `skipped`."""
     sides = []
     for way in (1, -1):
         last, found = _NEUTRAL, []
@@ -147,6 +147,6 @@ def _levels(kinds: Sequence[str]) -> list[int]:
 
 
 def _stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """Return start and end index of each run of true values."""
+    """Return the start index and the end index of each run of true values in `flags`."""
     changes = [at for at, (a, b) in enumerate(pairwise([False, *flags, False])) if a != b]
     return list(zip(changes[::2], changes[1::2], strict=True))

@@ -1,4 +1,4 @@
-"""Reads a PDF page by page in a child process, whose answers are checked like any input."""
+"""Reads a PDF page by page in a child process. The answers of the process are checked."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def require_pages(count: int, most: int) -> None:
 
 
 def refused(error: str) -> BadRequest:
-    """Return the error for a PDF that cannot be opened, given the `Opening.error` of the child."""
+    """Return the error for a PDF that cannot be opened. `error` is the value of `Opening.error`."""
     if error in _REFUSALS:
         return BadRequest(*_REFUSALS[error])
     return broken("it is damaged or truncated")
@@ -71,7 +71,7 @@ def broken(reason: str) -> BadRequest:
 
 
 def too_slow(what: str, seconds: float) -> BadRequest:
-    """Return the error for a PDF or a page that takes too long to read."""
+    """Return the error for a document or page (`what`) that takes too long to read."""
     return BadRequest(
         f"{what} could not be read within {seconds:g} seconds. "
         "Simplify it, or send it as PNG or JPEG.",
@@ -83,7 +83,7 @@ def too_slow(what: str, seconds: float) -> BadRequest:
 
 
 class Opening(msgspec.Struct, forbid_unknown_fields=True):
-    """The answer of the child process after it has opened the document."""
+    """The answer of the child process to the request to open a document."""
 
     pages: int = 0
     """Number of pages."""
@@ -157,7 +157,7 @@ def read_answer(body: bytes, type_: type[Answer]) -> Answer:
 
 
 def read_lines(lines: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
-    """Convert the lines of the text layer; clip their boxes to the page.
+    """Convert lines of the text layer; clip the boxes of the lines to the page.
 
     Raises:
         ProcessFailed: a line is not valid.
@@ -166,7 +166,7 @@ def read_lines(lines: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
 
 
 def read_rules(rules: list[tuple[float, float, float, float]]) -> tuple[Rect, ...]:
-    """Convert the drawn lines of a page; raise ProcessFailed if one is not valid."""
+    """Convert the drawn lines of a page; raise ProcessFailed if a line is not valid."""
     if len(rules) > MAX_RULES or not all(math.isfinite(side) for sides in rules for side in sides):
         raise ProcessFailed("a ruled line is damaged")
     return tuple(Rect(*sides) for sides in rules)
@@ -209,7 +209,7 @@ _REASONS = {"memory": "takes too much memory", "page": "is damaged"}
 
 
 class PdfDocument:
-    """An open PDF. `close` ends its child process."""
+    """An open PDF, read by a child process. `close` ends the process."""
 
     is_picture = False
 
@@ -219,15 +219,15 @@ class PdfDocument:
         """Open a PDF and count its pages.
 
         Args:
-            data: The file.
+            data: Content of the file.
             max_pages: Maximum number of pages.
             page_seconds: Maximum processor time to open the document, and to read each page, in
                 seconds.
             seconds_left: Maximum elapsed time to open the document, in seconds.
 
         Raises:
-            BadRequest: the document cannot be read, is encrypted, or has no or too many pages.
-            MachineBusy: other work leaves no processor time.
+            BadRequest: the PDF cannot be read, is encrypted, or has no pages or too many pages.
+            MachineBusy: the child process does not get enough processor time.
             TimedOut: the child process does not start, or no time is left.
         """
         end = time.monotonic() + seconds_left
@@ -255,7 +255,7 @@ class PdfDocument:
             self._process.release()
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
-        """Read a page. If several threads call this, one reads at a time and the others wait.
+        """Read a page. If several threads call this, they read one after the other.
 
         Args:
             number: Number of the page, from 1.
@@ -263,9 +263,9 @@ class PdfDocument:
             most_widgets: Maximum number of form fields to read from the page.
 
         Raises:
-            BadRequest: the page is damaged, or cannot be read in time. All later pages raise the
+            BadRequest: the page is damaged, or cannot be read in time. All later calls raise the
                 same error.
-            MachineBusy: other work leaves no processor time.
+            MachineBusy: the child process does not get enough processor time.
             IndexError: the document has no such page.
         """
         if not 1 <= number <= self.page_count:

@@ -1,4 +1,4 @@
-"""Exchanges frames (messages) with the child process that reads a PDF, until a deadline.
+"""Exchanges frames (messages) with the child process that reads a PDF. Waits have deadlines.
 
 A frame is an unsigned 32-bit length (big-endian) and that many bytes. The parent does not trust the
 child, so it checks lengths before it allocates memory.
@@ -34,7 +34,7 @@ class OutOfTime(Exception):
 
 
 class ProcessorTime:
-    """A deadline that counts the processor time used by a child process, not the elapsed time.
+    """A deadline for a child process that counts used processor time instead of elapsed time.
 
     The wait also ends after MAX_SLOWDOWN times the allowed processor time has elapsed.
     """
@@ -44,7 +44,7 @@ class ProcessorTime:
 
         Args:
             seconds: Processor time in seconds.
-            used: Returns the processor time that the process has used so far, in seconds.
+            used: Returns the processor time that the child process has used so far, in seconds.
             latest: Time of `time.monotonic()` at which the wait ends, even if processor time is
                 left.
         """
@@ -58,7 +58,7 @@ class ProcessorTime:
 
     @property
     def is_starved(self) -> bool:
-        """Return whether time is up because the process got too little processor time."""
+        """Return whether the wait ended because the child process got too little processor time."""
         return self._until - self._used() > _TICK_SECONDS
 
 
@@ -69,8 +69,8 @@ Deadline = float | ProcessorTime
 class Frames:
     """The parent's end of the two pipes to a child process. Only one thread may use it.
 
-    Methods raise ProcessFailed if the process has ended or a frame has a wrong length. They raise
-    OutOfTime if the process does not read or answer before the deadline.
+    Methods raise ProcessFailed if the child process has ended or a frame has a wrong length. They
+    raise OutOfTime if the child process does not read or answer before the deadline.
     """
 
     def __init__(self, target: int, source: int) -> None:
@@ -80,7 +80,7 @@ class Frames:
         os.set_blocking(source, False)
 
     def send(self, body: bytes, deadline: Deadline) -> None:
-        """Send one frame, which must be received before the deadline."""
+        """Send a frame; the child process must read it before the deadline."""
         for part in (HEAD.pack(len(body)), body):
             rest = memoryview(part)
             while rest:
@@ -102,7 +102,7 @@ class Frames:
         return bytes(body)
 
     def receive_into(self, target: memoryview, deadline: Deadline) -> None:
-        """Fill a buffer with the next frame, which must have the length of the buffer."""
+        """Fill the buffer `target` with the next frame, which must have the same length."""
         view = target.cast("B")
         if self._length(deadline) != len(view):
             raise ProcessFailed("its raster has the wrong size")

@@ -1,4 +1,4 @@
-"""Converts PDF coordinates, in points from the bottom left, to pixels of the page as displayed.
+"""Converts PDF coordinates (points from the bottom left) to pixels of the page as displayed.
 
 Imports only the standard library, because the child process that reads PDFs must start fast.
 
@@ -37,14 +37,14 @@ class Raster(NamedTuple):
 
 
 def raster_of(width: float, height: float) -> Raster:
-    """Return the raster of a page: 200 dpi, or less if the page is too large.
+    """Return the raster of a page. It has 200 dpi, or less if the page is too large for 200 dpi.
 
     Args:
         width: Width of the page as displayed, in points.
         height: Height of the page as displayed, in points.
 
     Raises:
-        ValueError: a side of the page is 0, too long, or not a number.
+        ValueError: `width` or `height` is not above 0, is too large, or is not a number.
     """
     if not (0 < width <= MAX_PAGE_POINTS and 0 < height <= MAX_PAGE_POINTS):
         raise ValueError(f"the page is {width:g} x {height:g} points large")
@@ -61,7 +61,7 @@ def raster_of(width: float, height: float) -> Raster:
 
 
 class PageView(NamedTuple):
-    """How a page is displayed: its crop box, its rotation, and the raster."""
+    """The properties with which a page is displayed: crop box, rotation and raster."""
 
     left: float
     """Left side of the crop box, in points of the unrotated page."""

@@ -69,7 +69,7 @@ class Glyph(NamedTuple):
 
 
 class _TextRun(NamedTuple):
-    """The properties that all characters of a text object share."""
+    """The properties that all characters of a PDF text object have in common."""
 
     number: int
     source: int
@@ -80,7 +80,7 @@ class _TextRun(NamedTuple):
 
 
 class Letters(NamedTuple):
-    """All characters of a page."""
+    """The visible characters of a page, and the number of hidden characters."""
 
     glyphs: list[Glyph]
     """The visible characters, in the order of the PDF, without white space."""
@@ -89,7 +89,7 @@ class Letters(NamedTuple):
 
 
 class GlyphReader:
-    """Reads the characters of one page."""
+    """Reads the characters of one PDF page."""
 
     def __init__(self, pdfium: Any, text_page: Any, view: PageView) -> None:
         self._pdfium = pdfium

@@ -1,4 +1,4 @@
-"""Visits the objects of a PDF page, including those in form XObjects, and collects drawn lines.
+"""Visits all objects of a PDF page, also in form XObjects; collects drawn lines and opaque areas.
 
 Runs in the child process that reads PDFs (child.py), and imports only the standard library.
 """
@@ -45,7 +45,7 @@ Dot = tuple[float, float]
 
 
 class PageObjects:
-    """Walks through the objects of a page."""
+    """Visits the objects of a page, up to a maximum number."""
 
     def __init__(self, pdfium: Any) -> None:
         self._pdfium = pdfium
@@ -53,11 +53,11 @@ class PageObjects:
 
     @property
     def is_cut_short(self) -> bool:
-        """Return whether the page has more objects than are visited."""
+        """Return whether the page has more objects than the maximum that is visited."""
         return self._left < 0
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-        """Yield each object's kind, the object, and the matrix to the page's coordinates."""
+        """Yield each object's kind, the object, and its matrix to the page's coordinates."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)
@@ -94,7 +94,7 @@ class DrawnRules:
         self._fills: list[Sides] = []
 
     def add(self, thing: Any, matrix: Matrix) -> None:
-        """Add the lines of a path, unless they are dashed."""
+        """Add the horizontal and vertical lines of a path object, unless they are dashed."""
         fill, stroke = ctypes.c_int(), ctypes.c_int()
         mode = self._pdfium.FPDFPath_GetDrawMode
         if not mode(thing, ctypes.byref(fill), ctypes.byref(stroke)):
@@ -136,7 +136,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, thing: Any, sides: Sides) -> None:
-        """Add a thin filled area as one line; add the edges of a larger area if it is visible."""
+        """Add a filled area: a thin area as one line; the edges of other areas, if visible."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
@@ -173,7 +173,7 @@ class DrawnRules:
 
 
 class Covers:
-    """Opaque areas and images on a page, which hide what was drawn before them.
+    """Opaque areas and images on a page. They hide objects that were drawn before them.
 
     Objects in form XObjects are ignored, because their clip paths are in other coordinates.
     """
@@ -201,7 +201,7 @@ class Covers:
         return len(self._covers) >= _MAX_COVERS
 
     def above(self, text: int) -> list[Sides]:
-        """Return the opaque areas drawn after a text object, given its memory address."""
+        """Return the opaque areas drawn after the text object whose memory address is `text`."""
         order = self._texts.get(text, self._order)
         return [sides for place, sides in self._covers if place > order]
 
@@ -217,7 +217,7 @@ class Covers:
         return bool(fill.value and known) and channels[3].value == _OPAQUE
 
     def _outline(self, kind: int, thing: Any, matrix: Matrix) -> Sides | None:
-        """Return the rectangle that an image or a rectangular path covers, or None."""
+        """Return the rectangle that an image or a rectangular path covers; None for other paths."""
         a, b, c, d, e, f = matrix
         if kind == IMAGE:
             corners = [(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)]

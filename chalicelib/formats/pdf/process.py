@@ -1,4 +1,4 @@
-"""Starts and ends the child process that reads one PDF. This is the parent's side."""
+"""Starts and ends the child process that reads one PDF. This module runs in the parent process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
 
 class PdfProcess:
-    """A child process that reads a PDF and exchanges frames with this process."""
+    """A child process that reads a PDF, and exchanges frames with the parent process."""
 
     def __init__(self, cpu_seconds: int) -> None:
         root = str(Path(__file__).resolve().parents[3])
@@ -57,12 +57,12 @@ class PdfProcess:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End the child process, if it runs. Any thread may call this, even repeatedly."""
+        """End the child process if it is running. Any thread may call this, even several times."""
         self._process.kill()
         self._process.wait()
 
     def release(self) -> None:
-        """Close the pipes. Call this only when no thread waits for them."""
+        """Close the pipes to the child process. Call this only when no thread uses the pipes."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()

@@ -1,4 +1,4 @@
-"""Decides whether the text layer of a PDF page is reliable, and returns it.
+"""Reads the text layer of a PDF page, and decides whether it is reliable.
 
 Runs in the child process that reads PDFs (child.py); imports only the standard library.
 """
@@ -44,7 +44,7 @@ _GRID = 64
 
 
 class Layer(NamedTuple):
-    """The text layer of a page, and the lines and images that are drawn on the page."""
+    """The text layer of a page, and the drawn lines and the images of the page."""
 
     lines: list[Line]
     rules: list[Sides]
@@ -91,7 +91,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
 
 
 def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
-    """Return the characters that no opaque object hides."""
+    """Return the characters that are not hidden by an opaque object."""
     above = {source: covers.above(source) for source in {glyph.source for glyph in glyphs}}
     return [
         glyph for glyph in glyphs if not any(_holds(each, glyph) for each in above[glyph.source])
@@ -99,7 +99,7 @@ def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
 
 
 def is_readable(letters: Letters) -> bool:
-    """Return whether most characters are visible and have a known Unicode code point."""
+    """Return whether most characters of a page are visible and have a known Unicode code point."""
     glyphs = letters.glyphs
     if not glyphs or letters.hidden > MAX_HIDDEN * len(glyphs):
         return False
@@ -113,7 +113,7 @@ def _holds(sides: Sides, glyph: Glyph) -> bool:
 
 
 class ImageCover:
-    """Measures which fraction of a page is covered by images, on a grid of cells."""
+    """Measures, on a grid of cells, the fraction of a page that images cover."""
 
     def __init__(self, view: PageView) -> None:
         self._view = view
@@ -126,7 +126,7 @@ class ImageCover:
         return sum(row.bit_count() for row in self._rows) / _GRID**2
 
     def add(self, matrix: Matrix) -> None:
-        """Mark the cells that an image covers. `matrix` maps the unit square to the image."""
+        """Mark the cells that an image covers. `matrix` maps the unit square to its area."""
         a, b, c, d, e, f = matrix
         corners = [
             self._view.point(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)
@@ -149,7 +149,7 @@ class ImageCover:
             self._rows[row] |= mask
 
     def without_text(self, glyphs: list[Glyph]) -> list[Sides]:
-        """Return the large images on which the text layer has almost no characters."""
+        """Return the boxes of large images on which the text layer has almost no characters."""
         page = self._view.raster.width * self._view.raster.height
         found = []
         for sides in self._images:

@@ -60,7 +60,7 @@ _INDEX_OVERLAP = 0.5
 
 
 class Line(NamedTuple):
-    """A line of text."""
+    """A line of text on a page."""
 
     text: str
     """Words separated by single spaces."""
@@ -83,7 +83,7 @@ class _Unit(NamedTuple):
 
 
 class _Letter(NamedTuple):
-    """A character, with its positions along and across its reading direction."""
+    """A character, with its positions along and across the reading direction."""
 
     base: float
     """Position of the baseline across the reading direction; grows downwards."""
@@ -102,7 +102,7 @@ class _Letter(NamedTuple):
 
 
 class _Direction(NamedTuple):
-    """The coordinate system of a reading direction."""
+    """A reading direction, and its coordinate system."""
 
     along: Point
     """Unit vector of the reading direction."""
@@ -170,7 +170,7 @@ def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction
 
 
 def _with_ends(letters: list[_Letter]) -> list[_Letter]:
-    """Set start and end of slanted characters, because the upright boxes around them are too wide.
+    """Set the start and the end of slanted characters, because their upright boxes are too wide.
 
     A character starts at its origin, and usually ends where the next character starts.
     """
@@ -248,7 +248,7 @@ def _within_word(previous: _Letter, letter: _Letter) -> bool:
 
 
 def _follower(previous: _Letter, letter: _Letter) -> _Letter | None:
-    """Return the character that the PDF lists directly after its neighbour; None if neither."""
+    """Return whichever of two adjacent characters follows the other in the PDF; None if neither."""
     is_reversed = is_right_to_left(letter.glyph.text)
     # PDFium puts brackets and spaces between two directions in the wrong order.
     if is_right_to_left(previous.glyph.text) != is_reversed:

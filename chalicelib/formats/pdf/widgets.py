@@ -1,4 +1,4 @@
-"""Reads the form fields of a PDF in the child process: names, values, ticks and boxes.
+"""Reads the form fields of a PDF page: names, values, ticks and boxes. Runs in the child process.
 
 Source: PDF 32000-1:2008, section 12.7, interactive forms; PDFium's fpdf_annot.h. Scripts of the
 form are never run, and XFA forms are ignored.
@@ -30,7 +30,7 @@ def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, most: int) 
 
     Returns:
         For each field: name, kind, value, whether it is ticked (None for fields that cannot be
-            ticked), and box on the raster as smallest x, smallest y, largest x, largest y.
+        ticked), and the box on the raster (smallest x, smallest y, largest x, largest y).
     """
     found: list[list[Any]] = []
     for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
@@ -48,7 +48,7 @@ def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, most: int) 
 
 
 def _widget(pdfium: Any, forms: Any, annotation: Any, kind: int, view: PageView) -> list[Any]:
-    """Return one form field: name, kind, value, whether it is ticked, and the sides of its box."""
+    """Return a form field: name, kind, value, whether it is ticked, and the sides of its box."""
     name = _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldName(forms, annotation, *to))
     is_ticked = kind in (_CHECKBOX, _RADIO) and bool(pdfium.FPDFAnnot_IsChecked(forms, annotation))
     value = _value(pdfium, forms, annotation, kind, is_ticked)
@@ -58,7 +58,7 @@ def _widget(pdfium: Any, forms: Any, annotation: Any, kind: int, view: PageView)
 
 
 def _value(pdfium: Any, forms: Any, annotation: Any, kind: int, is_ticked: bool) -> str:
-    """Return the value of a field: text, export value of a ticked box, or the selected options."""
+    """Return the value of a form field: text, export value of a ticked box, or selected options."""
     if kind in (_CHECKBOX, _RADIO):
         export = pdfium.FPDFAnnot_GetFormFieldExportValue
         return _text(lambda *to: export(forms, annotation, *to)) if is_ticked else ""
@@ -76,7 +76,7 @@ def _chosen(pdfium: Any, forms: Any, annotation: Any) -> Iterator[str]:
 
 
 def _text(read: Callable[..., int]) -> str:
-    """Return the text that a PDFium function writes into a buffer as UTF-16."""
+    """Return the text that the PDFium function `read` writes into a buffer as UTF-16."""
     size = read(None, 0)
     if size <= _ZERO_BYTES:
         return ""
@@ -88,7 +88,7 @@ def _text(read: Callable[..., int]) -> str:
 
 
 def _box(pdfium: Any, annotation: Any, view: PageView) -> tuple[float, float, float, float]:
-    """Return the box of a field on the raster; an empty box if the field has no rectangle."""
+    """Return the box of a form field on the raster; an empty box if it has no rectangle."""
     rect = pdfium.FS_RECTF()
     if not pdfium.FPDFAnnot_GetRect(annotation, ctypes.byref(rect)):
         return (0.0, 0.0, 0.0, 0.0)

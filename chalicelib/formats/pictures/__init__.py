@@ -1,1 +1,1 @@
-"""PNG and JPEG images: their headers are checked, and they are decoded within limits."""
+"""Checks the headers of PNG and JPEG images, and decodes the images within limits."""

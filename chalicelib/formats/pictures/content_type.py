@@ -1,4 +1,4 @@
-"""Recognises the type of a file by its first bytes, never by its name or by headers."""
+"""Recognises the type of a file by its first bytes, never by its name or by HTTP headers."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def sniff(head: bytes) -> str | None:
 
 
 def content_type(head: bytes) -> str:
-    """Return the media type of an image by its first bytes.
+    """Return the media type of an image, such as `image/png`, given its first bytes.
 
     Raises:
-        ValueError: the bytes are not PNG or JPEG. Callers must check images first.
+        ValueError: the bytes are not PNG or JPEG. Callers must check that first.
     """
     kind = sniff(head)
     if kind is None:
@@ -70,7 +70,7 @@ def content_type(head: bytes) -> str:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return what a file is, by its first bytes, as a phrase: "a GIF image", "empty"."""
+    """Return what a file is as a phrase, given its first bytes: "a GIF image", "empty"."""
     if not head:
         return "empty"
     for signature, name in _SIGNATURES:

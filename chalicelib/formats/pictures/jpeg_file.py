@@ -30,7 +30,7 @@ _EXIF = b"Exif\0\0"
 
 @dataclass(frozen=True)
 class JpegFile:
-    """Size and orientation of a JPEG, and the part of the file that contains the image."""
+    """Size and orientation of a JPEG, and the bytes of the file that a decoder needs."""
 
     width: int
     """Width of the stored image in pixels."""
@@ -46,7 +46,7 @@ class JpegFile:
 
 @dataclass
 class _FrameHeader:
-    """The contents of the frame header."""
+    """The contents of the frame header of a JPEG."""
 
     width: int
     height: int
@@ -100,7 +100,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record a segment, and the coded data after a scan header; return where they end."""
+    """Record a segment, and for a scan header the coded data after it; return the end of both."""
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -124,7 +124,7 @@ def _is_needed(marker: int, segment: memoryview) -> bool:
 
 
 def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
-    """Record the header of a scan and its coded data; return the end of the data."""
+    """Record the header of a scan and its coded data; return the end of the coded data."""
     if walk.frame is None:
         raise broken("its data comes before its frame header")
     walk.scans += 1
@@ -162,7 +162,7 @@ def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
 
 
 def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]]) -> int:
-    """Return the memory for all DCT coefficients: 128 bytes for each block of 8 x 8."""
+    """Return the bytes of memory for all DCT coefficients: 128 for each block of 8 x 8."""
     widest = max(horizontal for horizontal, _ in factors)
     tallest = max(vertical for _, vertical in factors)
     across = -(-width // (8 * widest))

@@ -1,4 +1,4 @@
-"""Decodes a JPEG with Pillow, at the smallest scale that is large enough.
+"""Decodes a JPEG with Pillow, scaled down as far as the requested size allows.
 
 Other modules import this one only when they need it, because it imports Pillow.
 """
@@ -40,8 +40,8 @@ def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
 
     Args:
         jpeg: The image.
-        least_side: Minimum length of the shorter side in pixels; None for full size. In any case,
-            an image that would exceed `MAX_DECODE_BYTES` is scaled down.
+        least_side: Minimum length of the shorter side in pixels; None for full size. Even for full
+            size, an image that would exceed `MAX_DECODE_BYTES` is scaled down.
 
     Raises:
         BadRequest: the coefficients of the image need too much memory.

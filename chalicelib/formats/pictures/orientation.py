@@ -1,4 +1,4 @@
-"""Reads the EXIF orientation without Pillow, whose EXIF reader fails on damaged EXIF."""
+"""Reads the EXIF orientation. Pillow is not used, because its EXIF reader fails on damaged EXIF."""
 
 from __future__ import annotations
 

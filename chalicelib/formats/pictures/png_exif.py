@@ -1,8 +1,8 @@
 """Moves the EXIF orientation of a PNG from a text chunk to the standard chunk `eXIf`.
 
 Before 2017, PNG had no chunk for EXIF, and editors such as ImageMagick wrote EXIF as hexadecimal
-text. Viewers rotate such images, so the service converts new files when they are sent. Stored
-examples are not converted, because their boxes were drawn on images that were not rotated.
+text. Viewers rotate images by this text, so the service converts new files when they are sent.
+Stored examples are not converted, because their boxes were drawn on images that were not rotated.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def standardize_orientation(data: bytes) -> bytes:
 
 
 def _find_raw(data: bytes) -> tuple[int, int, int]:
-    """Return the orientation in a text chunk, and the chunk's start and end; (1, 0, 0) if none."""
+    """Return orientation, start and end of the text chunk with EXIF; (1, 0, 0) if missing."""
     found, position = (UPRIGHT, 0, 0), 8
     while position + 12 <= len(data):
         length, name = struct.unpack_from(">I4s", data, position)
@@ -57,7 +57,7 @@ def _find_raw(data: bytes) -> tuple[int, int, int]:
 
 
 def _read_profile(name: bytes, text: bytes) -> bytes:
-    """Decode the EXIF block in the text of a chunk: kind, length and hexadecimal digits."""
+    """Decode the EXIF block in a text chunk, whose text is kind, length and hexadecimal digits."""
     if name == b"zTXt":
         try:
             text = zlib.decompressobj().decompress(text[1:], _MAX_TEXT)

@@ -1,6 +1,6 @@
 """Reads the chunks of a PNG file: size, pixel format, and the chunks that contain the image.
 
-Texts, colour profiles and animation frames are skipped and never decompressed.
+Chunks of texts, colour profiles and animation frames are skipped, and never decompressed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class PngFile:
 
 
 def read_png(data: bytes, max_pixels: int = MAX_PIXELS) -> PngFile:
-    """Read the chunks of a PNG up to its end.
+    """Read the chunks of a PNG file up to the end of the image.
 
     Raises:
         BadRequest: the file is truncated, malformed, or exceeds a limit of images.

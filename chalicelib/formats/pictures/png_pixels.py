@@ -31,7 +31,7 @@ _MEASURED_SIDE = 320
 
 
 class _Pass(NamedTuple):
-    """One pass of an interlaced image: position of the first pixel, and distance between pixels."""
+    """A pass of an interlaced image: position of the first pixel, and distances between pixels."""
 
     left: int
     top: int
@@ -74,8 +74,8 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
     Args:
         png: The image.
-        least_side: Minimum length of the shorter side in pixels. A larger image may be scaled
-            down. None for full size.
+        least_side: Minimum length of the shorter side in pixels; None for full size. An image with
+            a longer shorter side may be scaled down.
 
     Raises:
         BadRequest: the image is damaged or incomplete.
@@ -97,7 +97,7 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
 
 def contrasting_ground(png: PngFile) -> int:
-    """Return 0 (black) if the visible content of an image is light, otherwise 255 (white).
+    """Return 0 (black) if an image has transparent parts and light content, otherwise 255 (white).
 
     The client chooses the background of converted images by the same rule (`_pixels.py`).
 
@@ -171,7 +171,7 @@ _MODES = {
 
 
 class Inflater:
-    """Decompresses an image step by step, never more bytes than requested."""
+    """Decompresses the data of a PNG step by step, and never more bytes than requested."""
 
     def __init__(self, coded: list[memoryview]) -> None:
         self._pieces = _cut(coded)
@@ -217,7 +217,7 @@ def _cut(coded: list[memoryview]) -> Iterator[memoryview]:
 
 
 def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
-    """Decompress rows, and check only their filter types.
+    """Decompress rows, and check that their filter types are known.
 
     Raises:
         BadRequest: the rows are incomplete, or have an unknown filter type.
@@ -232,11 +232,11 @@ def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
 def unfilter(
     filtered: bytes, previous: NDArray[np.uint8] | None, row_bytes: int, pixel_bytes: int
 ) -> NDArray[np.uint8]:
-    """Undo the PNG filters of some rows with Pillow's decoder.
+    """Undo the PNG filters of rows, with Pillow's decoder.
 
     Args:
         filtered: Rows of one filter byte and `row_bytes` bytes each.
-        previous: The unfiltered row before these; None at the top of an image or pass.
+        previous: The unfiltered row above these rows; None at the top of an image or pass.
         row_bytes: Bytes of a row without the filter byte.
         pixel_bytes: Bytes of a pixel; 1 if a pixel has less than a byte.
 
@@ -286,7 +286,7 @@ def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint
 
 
 def _read_values(rows: NDArray[np.uint8], depth: int) -> NDArray[Any]:
-    """Return the values in rows as whole numbers, shape (rows, values)."""
+    """Unpack values of `depth` bits from rows; return whole numbers, shape (rows, values)."""
     if depth == 8:
         return rows
     if depth == 16:
@@ -297,7 +297,7 @@ def _read_values(rows: NDArray[np.uint8], depth: int) -> NDArray[Any]:
 
 
 def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
-    """Scale values of `depth` bits to 0 to 255; divide 16-bit values by 257 and round."""
+    """Scale values of `depth` bits to the range 0 to 255; divide 16-bit values by 257 and round."""
     if depth == 16:
         return ((values.astype(np.uint32) + 128) // 257).astype(np.uint8)
     if depth == 8:
@@ -308,7 +308,7 @@ def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
 def _on_ground(
     colours: NDArray[np.uint8], alpha: NDArray[np.uint8], ground: int
 ) -> NDArray[np.uint8]:
-    """Blend colours with a grey background by their alpha. The channels are on the last axis."""
+    """Blend colours with the grey value `ground` by their alpha. Channels are the last axis."""
     if alpha.size and int(alpha.min()) == _OPAQUE:
         return colours
     share = alpha.astype(np.uint16)

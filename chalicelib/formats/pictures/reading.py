@@ -1,8 +1,8 @@
-"""Reads uploaded PNG and JPEG images: checks their header and decodes them with limits.
+"""Reads uploaded PNG and JPEG images: checks their headers, and decodes them within limits.
 
-Files can be hostile. So bytes are counted before a file is opened, pixels are counted before
-decoding, and no image takes more than 300 MB. Detection boxes refer to the image as displayed, so
-images are rotated by their EXIF orientation.
+Files can be hostile. So the number of bytes is checked before a file is opened, and the number of
+pixels before decoding. No image takes more than 300 MB of memory. Detection boxes refer to the
+image as displayed, so images are rotated by their EXIF orientation.
 
 read_picture(data, 5 * 1024**2, least_side=320) -> Picture(pixels, width, height)
 """
@@ -60,11 +60,11 @@ def read_picture(
     """Decode an image to RGB as displayed, with transparent parts on white.
 
     Args:
-        data: The file.
+        data: Content of the file.
         max_bytes: Maximum size of the file in bytes.
-        least_side: Minimum length of the shorter side in pixels. To save time and memory, a larger
-            image may be scaled down. None for full size, except that a JPEG of more than about
-            41,000,000 pixels is decoded at half its width and height.
+        least_side: Minimum length of the shorter side in pixels. To save time and memory, an image
+            with a longer shorter side may be scaled down. None for full size, except that a JPEG of
+            more than about 41,000,000 pixels is decoded at half its width and height.
         contrasts: Whether to put transparent parts on black if the visible content is light.
 
     Raises:

@@ -52,7 +52,7 @@ def require_kind(data: bytes, max_bytes: int) -> str:
 
 
 def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
-    """Return the error for an image file that has too many bytes."""
+    """Return the error for an image file of `size_bytes` bytes if `max_bytes` are allowed."""
     return TooLarge(
         f"The image has {size_bytes} bytes; at most {max_bytes} "
         f"({max_bytes / 1024**2:g} MB) are allowed. Send a smaller image.",
@@ -61,7 +61,7 @@ def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
 
 
 def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
-    """Raise an error if an image has no pixels, has too many, or is too long and narrow.
+    """Raise an error if an image has no pixels, too many pixels, or is too long and narrow.
 
     Raises:
         BadRequest: the image is refused; the error text names its size, the limit and what to do.
@@ -84,7 +84,7 @@ def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
 
 
 def broken(reason: str) -> BadRequest:
-    """Return the error for an image that cannot be read. `reason` becomes part of its text."""
+    """Return the error for an image that cannot be read. The error text contains `reason`."""
     return BadRequest(
         f"The image cannot be read: {reason}. Save it again as PNG or JPEG and send that.",
         "broken_image",

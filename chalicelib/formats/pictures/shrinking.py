@@ -29,8 +29,8 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
         max_bytes: maximum size of the result in bytes.
 
     Returns:
-        The file itself and None if it is within the limits. Otherwise a JPEG of the image as
-            displayed, with transparent parts on white, and the facts of the original file.
+        `content` and None if the file is within the limits. Otherwise a JPEG of the image as
+        displayed, with transparent parts on white, and type and size of the original file.
 
     Raises:
         UnsupportedType: the content is not PNG or JPEG.
@@ -46,7 +46,7 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
 
 
 def _encode(content: bytes, facts: PictureFacts, scale: float, max_bytes: int) -> bytes:
-    """Return the image as a JPEG at `scale`, or smaller if the file would exceed `max_bytes`."""
+    """Return the image as a JPEG, scaled by `scale` or less to have at most `max_bytes` bytes."""
     from PIL import Image
 
     least_side = max(1, math.floor(scale * min(facts.width, facts.height)))

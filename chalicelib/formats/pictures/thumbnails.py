@@ -1,4 +1,4 @@
-"""Makes JPEG files: thumbnails of images for lists, and images of PDF pages."""
+"""Makes JPEG files: thumbnails of images, and images of document pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def draw_thumbnail(picture: Picture) -> bytes:
     """Return a thumbnail of an image as JPEG. Smaller images are not enlarged.
 
     Args:
-        picture: the decoded image, which may be scaled down.
+        picture: the decoded image, which may already be scaled down.
     """
     return _draw(picture.pixels, THUMBNAIL_SIDE)
 

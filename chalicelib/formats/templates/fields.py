@@ -38,8 +38,8 @@ def show(value: object) -> str:
     """Format a value of the template for error texts.
 
     Returns:
-        A text in quotes, cut after 60 characters. A number, boolean or null as in JSON. For an
-            array or object only its type. The result can always be encoded as UTF-8.
+        For a text: the text in quotes, cut after 60 characters. For a number, boolean or null: its
+        JSON. For an array or object: only its type. The result can always be encoded as UTF-8.
     """
     if isinstance(value, str):
         cut = value if len(value) <= _SHOWN_CHARACTERS else value[:_SHOWN_CHARACTERS] + "…"
@@ -57,11 +57,11 @@ def load_template(source: bytes | str | Mapping[str, object]) -> Mapping[str, ob
     """Return the JSON object of a form template.
 
     Args:
-        source: A file in UTF-8, or in UTF-16 with byte order mark; or JSON text; or the object in a
-            JSON body.
+        source: Bytes of a file (UTF-8, or UTF-16 with byte order mark), JSON text, or the JSON
+            object from a request body.
 
     Returns:
-        The object. Its members are not checked yet.
+        The JSON object. Its members are not checked yet.
 
     Raises:
         InvalidParameter: the template is too large, has an unknown encoding, or is not a JSON
@@ -165,17 +165,17 @@ def _plain(name: object) -> str:
 
 
 class TemplateFields:
-    """The known members of an object in a template, by their canonical names."""
+    """The known members of a JSON object in a template, by canonical name."""
 
     def __init__(
         self, place: str, members: Mapping[str, object], names: Mapping[str, Sequence[str]]
     ) -> None:
-        """Find the known members of an object.
+        """Find the known members of the JSON object `members`.
 
         Args:
             place: Path of the object, such as `keys[3].key`; empty for the template itself.
             members: Members of the object, as sent.
-            names: For each canonical name, the accepted names, normalised by `_plain`.
+            names: Accepted names for each canonical name, normalised by `_plain`.
 
         Raises:
             InvalidParameter: a member is given under two names.
@@ -206,7 +206,7 @@ class TemplateFields:
             place: Path of the element, such as `keys[3]`.
             item: The element.
             wrappers: Possible names of a member that wraps the element, normalised by `_plain`.
-            names: As in the constructor.
+            names: The accepted names of members, as in the constructor.
 
         Raises:
             InvalidParameter: the element is not an object.
@@ -236,7 +236,7 @@ class TemplateFields:
         return value
 
     def items(self, name: str, limit: int, remedy: str) -> list[tuple[str, object]]:
-        """Return the elements of an array, each with its path for error texts.
+        """Return the elements of the array `name`, each with its path for error texts.
 
         Raises:
             InvalidParameter: the value is not an array, or has more than `limit` elements.
@@ -250,7 +250,7 @@ class TemplateFields:
         return [(f"{place}[{number}]", item) for number, item in enumerate(value)]
 
     def texts(self, name: str, limit: int) -> tuple[str, ...]:
-        """Return the distinct texts of an array; a single text counts as an array of one.
+        """Return the distinct texts of the array `name`; a text counts as an array of one text.
 
         Raises:
             InvalidParameter: the array is too long, or an element is empty, too long or not a text.
@@ -262,7 +262,7 @@ class TemplateFields:
         return tuple(dict.fromkeys(_read_text(place, item) for place, item in items))
 
     def name(self, name: str) -> str:
-        """Return a required text, exactly as sent.
+        """Return the required text `name`, exactly as sent.
 
         Raises:
             InvalidParameter: the value is missing, empty, too long or not a text.
@@ -274,10 +274,10 @@ class TemplateFields:
         return str(value)
 
     def optional_text(self, name: str) -> str | None:
-        """Return a text, or None if it is missing.
+        """Return the text `name`; None if it is missing.
 
         Raises:
-            InvalidParameter: the value is not a text, is empty or too long.
+            InvalidParameter: the value is not a text, is empty, or is too long.
         """
         if name not in self._values:
             return None

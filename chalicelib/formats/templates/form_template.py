@@ -59,18 +59,18 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
     """Parse and validate a form template.
 
     `keys` must contain at least one key, even if only tables are requested. `version` and
-    `tableRecognition` are required, under any of their names. Unknown members are ignored.
+    `tableRecognition` are required, under any accepted name. Unknown members are ignored.
 
     Args:
-        source: a file in UTF-8, or in UTF-16 with byte order mark; or JSON text; or the object in a
-            JSON body.
+        source: bytes of a file (UTF-8, or UTF-16 with byte order mark), JSON text, or the JSON
+            object from a request body.
 
     Returns:
         The template, with single spaces in its texts, and without repeated variations.
 
     Raises:
-        InvalidParameter: the error text says where (`keys[3].key.keyVariations`, counted from 0),
-            what is wrong, the value and what to do.
+        InvalidParameter: the error text says where (such as `keys[3].key.keyVariations`, counted
+            from 0), what is wrong, the value, and what to do.
     """
     fields = TemplateFields("", load_template(source), _TEMPLATE)
     keys, header_cells = _read_keys(fields), _read_header_cells(fields)
@@ -158,7 +158,7 @@ def _read_header_cells(fields: TemplateFields) -> tuple[HeaderCell, ...]:
 
 
 def _read_header_cell(fields: TemplateFields) -> HeaderCell:
-    """Return a header cell. Its text becomes the first of its variations."""
+    """Return a header cell. The text of the cell becomes the first of its variations."""
     text = fields.optional_text("text")
     variations = fields.texts("variations", MAX_VARIATIONS)
     entity = fields.name("entity")
@@ -179,7 +179,7 @@ def standard_template(form_type: str) -> FormTemplate:
         form_type: One of FORM_TYPES.
 
     Raises:
-        InvalidParameter: there is no such template; the error text lists the existing ones.
+        InvalidParameter: there is no such template. The error text lists the existing form types.
     """
     if form_type not in FORM_TYPES:
         shown = form_type[:_SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""Reads the archive from which a template is learned: documents, and their values as JSON."""
+"""Reads the archive from which a form template is learned: documents, and their values as JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class LearningDocument:
-    """A document of the archive, with its correct values as entered by a person."""
+    """A document of the archive, with the correct values that a person entered for it."""
 
     name: str
     values: Mapping[str, str]
@@ -40,7 +40,7 @@ class LearningDocument:
 
 
 class LearningSet:
-    """The documents of an archive. They are unpacked one at a time."""
+    """The documents of an archive and their values. Documents are unpacked one at a time."""
 
     def __init__(self, archive: ZipArchive, documents: tuple[LearningDocument, ...]) -> None:
         self._archive = archive
@@ -58,7 +58,7 @@ def read_learning_set(file: BinaryIO) -> LearningSet:
     """Read the values.json of an archive, and find each document that it names.
 
     Args:
-        file: seekable; must stay open while documents are read.
+        file: the archive, seekable; it must stay open while documents are read.
 
     Raises:
         InvalidUpload: the archive cannot be read, has no usable values.json, lacks a document that
@@ -86,7 +86,7 @@ def read_learning_set(file: BinaryIO) -> LearningSet:
 
 
 def _entries(archive: ZipArchive, member: ZipMember) -> list[Any]:
-    """Return the elements of values.json."""
+    """Return the elements of the JSON array in values.json."""
     try:
         text = archive.read(member, MAX_VALUES_BYTES).decode("utf-8-sig")
     except MemberProblem as problem:
@@ -143,7 +143,7 @@ def _entity(place: str, entity: str) -> str:
 
 
 def _value(place: str, entity: str, value: object) -> str | None:
-    """Return the value of an entity as text; None if the value is unknown."""
+    """Return the value of an entity in values.json as text; None if the value is unknown."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):

@@ -1,1 +1,1 @@
-"""Readers of text uploads: encodings, CSV, TSV, Excel and JSON."""
+"""Readers of text uploads: CSV, TSV, Excel and JSON, in different encodings."""

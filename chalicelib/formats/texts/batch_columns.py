@@ -1,4 +1,4 @@
-"""Finds the text columns of a table for batches. Such tables have no labels."""
+"""Finds the text columns of a table that is sent as a batch. Such tables have no labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FIRST_ROWS = 20
 
 @dataclass(frozen=True)
 class BatchColumns:
-    """Which columns of a table have the texts and the ids of a batch."""
+    """The columns of a table that contain the texts and the ids of a batch."""
 
     delimiter: str
     texts_at: tuple[int, ...]
@@ -47,7 +47,7 @@ class BatchColumns:
     warnings: tuple[UploadWarning, ...] = ()
 
     def text(self, cells: Sequence[str]) -> str:
-        """Return the text of a row, made from the text columns. Missing cells count as empty."""
+        """Return the text of a row, joined from its cells in the text columns."""
         found = [cells[at] if at < len(cells) else "" for at in self.texts_at]
         return found[0] if len(found) == 1 else "\n\n".join(one for one in found if one.strip())
 
@@ -58,14 +58,14 @@ def find_batch_columns(
     """Find the columns of a table: as requested, otherwise by name, otherwise by content.
 
     Args:
-        file: the table; read from its start.
+        file: the table, as a file; it is read from its start.
         layout: kind and encoding of the file.
         options: how the caller wants the file to be read.
-        guesses_header: What to do if `text_column` is a position and `header` is not set: True to
-            detect a header, False to read the file without header.
+        guesses_header: Whether to detect a header if `text_column` is a position and `header` is
+            not set. If False, such a file is read without header.
 
     Raises:
-        InvalidUpload: a requested column does not exist, or several are equally likely.
+        InvalidUpload: a requested column does not exist, or several columns are equally likely.
     """
     with open_text(file, layout.encoding) as stream:
         named = named_delimiter(stream)
@@ -97,7 +97,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of a name, ignoring case only if no name is identical; or None."""
+    """Return the position of `wanted`, otherwise of a cell that differs only in case; or None."""
     if wanted in cells:
         return list(cells).index(wanted)
     folded = [cell.casefold() for cell in cells]
@@ -138,7 +138,7 @@ def _find_in(table: TextTable, options: ReadingOptions) -> BatchColumns:
 
 
 def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
-    """Skip title rows, which have one cell and come before the row with the column names."""
+    """Skip title rows: rows of one cell before the row with the column names."""
     if options.header is not None:
         return
     titles: list[int] = []
@@ -155,7 +155,7 @@ def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
 
 
 def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
-    """Return the positions of the requested columns; () if none is requested.
+    """Return the positions of the columns that `wanted` names; () if `wanted` is empty.
 
     Raises:
         InvalidUpload: a requested column does not exist.
@@ -193,7 +193,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise an error if few rows have two or more cells: texts then contain the delimiter."""
+    """Raise an error if few rows have several cells, because their texts contain the delimiter."""
     widths = [(number, len(cells)) for number, cells in table.rows()]
     wide = [(number, width) for number, width in widths if width > 1]
     if wide and len(wide) * 2 < len(widths):
@@ -210,7 +210,7 @@ def _names_column(names: list[str], asked: str) -> bool:
 
 
 def _is_header(table: TextTable, names: list[str], texts_at: tuple[int, ...]) -> bool:
-    """Return whether the first row seems to have column names, judged by names and content."""
+    """Return whether the first row seems to have column names, by its cells and the rows below."""
     if find_named_columns(names).texts:
         return True
     # With a single column, nothing shows whether its first row is a name or a text.
@@ -229,7 +229,7 @@ def _warn(found: BatchColumns, names: Sequence[str]) -> UploadWarning:
 
 
 def warn_of_member(name: str) -> UploadWarning:
-    """Return the warning that the texts were taken from a JSON member because of its name."""
+    """Return the warning that texts are read from the JSON member `name` because of its name."""
     return UploadWarning(
         COLUMNS_GUESSED,
         f"The texts were taken from the member '{name[:40]}' by its name. Send 'textColumn' to be "
@@ -238,5 +238,5 @@ def warn_of_member(name: str) -> UploadWarning:
 
 
 def show_names(names: Sequence[str]) -> str:
-    """Return column names as a text for messages, shortened."""
+    """Return column names as one text for messages; shorten it if it is long."""
     return ", ".join(f"'{name[:40]}'" for name in names[:SHOWN]) or "none"

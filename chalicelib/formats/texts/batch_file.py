@@ -1,4 +1,4 @@
-"""Reads the lines of a batch from CSV, TSV, Excel or JSON lines, with limited memory."""
+"""Reads the lines of a batch from CSV, TSV, Excel or JSON lines. Memory is limited."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def read_lines(
     """Yield the lines of a file. If a row cannot be used, its line contains the error.
 
     Args:
-        file: seekable, read from its start.
+        file: the batch, seekable; it is read from its start.
         options: Columns of the texts (`text` by default), header, delimiter, sheet and encoding.
         check: Called often; may raise an error to stop.
         table: receives the columns and the warnings.
         keeps_cells: Whether to store all cells of the row in each line.
 
     Raises:
-        InvalidUpload: the file cannot be read, has no line or too many, or lacks a requested
+        InvalidUpload: the file cannot be read, has no line or too many lines, or lacks a requested
             column.
     """
     file.seek(0)
@@ -128,7 +128,7 @@ def _read_sheet(
 
 
 class _KeptCells:
-    """Adds rows to an `InputTable`, and converts cells of workbooks to numbers and truth values."""
+    """Adds rows to an `InputTable`; converts cells of workbooks to numbers and truth values."""
 
     def __init__(self, table: InputTable, kinds: BinaryIO | None) -> None:
         self.table = table
@@ -176,8 +176,8 @@ def check_sent(content: bytes, encoding: str) -> None:
     """Raise an error if a file in a request is empty, too large, or certainly not a text file.
 
     Args:
-        content: the file.
-        encoding: the encoding in the request; empty to detect it.
+        content: content of the file.
+        encoding: encoding that the request names; empty to detect it.
 
     Raises:
         InvalidUpload: the file is empty.
@@ -199,7 +199,7 @@ def check_sent(content: bytes, encoding: str) -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the batch line for a text in a request. If the text is invalid, it has an error.
+    """Return the batch line for a text in a request. If the text is invalid, the line has an error.
 
     The error is the one that a prediction call would raise for the text.
     """
@@ -239,7 +239,7 @@ def _json_lines(
 def _find_members(
     first: dict[str, object], options: ReadingOptions, table: InputTable | None
 ) -> list[str]:
-    """Find out from the first JSON object which members contain the text; return their names."""
+    """Return the names of the members that contain the text, judged by the first JSON object."""
     names = [*first]
     wanted = options.text_column or TEXT
     members = [one for one in split_columns(names, wanted) if one in first]

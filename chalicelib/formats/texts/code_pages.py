@@ -1,8 +1,8 @@
-"""Guesses the code page of a text by how likely the characters are in each code page.
+"""Guesses the code page of a text: how likely are its characters in each code page?
 
 Each character that is not ASCII has a weight. The score of a code page is the mean weight. A letter
-that is frequent in a language of the code page has weight 1, other letters have less. Signs and
-capital letters inside words, and words that mix two alphabets, lower the score.
+that is frequent in a language of the code page has weight 1. Other letters have less weight. Signs
+and capital letters inside words, and words that mix two alphabets, lower the score.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ WIDE = tuple(_FREQUENT)
 
 
 def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return the code pages that fit the texts clearly better than the default, and the default.
+    """Return the code pages that fit the texts clearly better than the default, then the default.
 
-    The code page that fits best is first, and the default is last.
+    The code page that fits best is first.
 
     Args:
-        texts: Lines or file names from one file, without those that are ASCII.
+        texts: Those lines or file names of one file that are not ASCII.
         candidates: Names of code pages; the first is the default.
     """
     sample = b"\n".join(take_sample(texts))
@@ -94,10 +94,10 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
 
 
 def rank_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return likely code pages that decode the texts differently than the default, best first.
+    """Return likely code pages that decode the texts differently from the default, best first.
 
-    The default is the first candidate. If several candidates decode the texts in the same way, only
-    the first of them is returned.
+    The default is the first candidate. Of several candidates that decode the texts in the same way,
+    only the first is returned.
     """
     sample = b"\n".join(take_sample(texts))
     readings = {sample.decode(name, "replace"): name for name in reversed(candidates)}
@@ -107,7 +107,7 @@ def rank_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
 
 
 def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the first texts, until they have enough bytes to be judged."""
+    """Yield texts until they have enough bytes to guess the code page."""
     left = JUDGED_BYTES
     for text in texts:
         # Only whole texts are judged, unless one is very long: half a character is in no code page.
@@ -118,7 +118,7 @@ def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def score_code_page(sample: bytes, name: str) -> float:
-    """Return how well a code page fits a sample: the score that the module docstring describes."""
+    """Return how well the code page `name` fits a sample: the score described above."""
     text = sample.decode(name, "replace")
     counts = Counter(_NOT_ASCII.findall(text))
     if not counts:

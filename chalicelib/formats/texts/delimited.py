@@ -44,7 +44,7 @@ class _TooLong(Exception):
 
 
 class _Lines:
-    """Yields lines to the CSV reader, and can yield the lines of a record again."""
+    """Yields the lines of a file to the CSV reader, and can yield the lines of a record again."""
 
     def __init__(self, stream: TextIO, max_characters: int) -> None:
         self._readline = stream.readline
@@ -75,7 +75,7 @@ class _Lines:
         self._taken_characters = 0
 
     def push_back(self, number: int) -> None:
-        """Put back the lines of this record, except the first, to be read again."""
+        """Put back all lines of the current record except the first, to be read again."""
         self._reread_characters += self._taken_characters - len(self.taken[0])
         if self._reread_characters > _MAX_REREAD_RECORDS * self.max_characters:
             raise InvalidUpload(
@@ -85,7 +85,7 @@ class _Lines:
         self._waiting.extendleft(reversed(self.taken[1:]))
 
     def restart_record(self, number: int) -> None:
-        """Begin the record again with its first line, and put back its other lines."""
+        """Begin the current record again with its first line, and put back its other lines."""
         self.push_back(number)
         first = self.taken[0]
         self.start_record()
@@ -101,13 +101,13 @@ class _Lines:
 def read_records(
     stream: TextIO, separator: str, max_characters: int = MAX_RECORD_CHARACTERS
 ) -> Iterator[Record]:
-    """Yield the records of a file, including blank records; only one is in memory at a time.
+    """Yield the records of a file, including blank records. Only one record is in memory at a time.
 
-    A record with broken quotes has a fault, and ends with its first line. So a quote that is not
-    closed affects only one row.
+    If the quotes of a record are broken, its `fault` is set, and it ends with its first line. So a
+    quote that is not closed affects only one row.
 
     Args:
-        stream: As returned by encoding.open_text.
+        stream: Text stream as returned by encoding.open_text.
         separator: The delimiter between cells.
         max_characters: Maximum length of a record, including line ends.
 
@@ -135,7 +135,7 @@ def read_records(
 def _find_quote(stream: TextIO, separator: str) -> str:
     """Return the quotation mark: `'` if it encloses two or more cells in every line, otherwise `"`.
 
-    If a line has over 10,000 characters, or a cell has a line break, the result is `"`.
+    The result is also `"` if a line has over 10,000 characters, or a cell contains a line break.
     """
     start = stream.tell()
     cell = "'[^']*(?:''[^']*)*'"
@@ -148,7 +148,7 @@ def _find_quote(stream: TextIO, separator: str) -> str:
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
-    """Return the first line of a broken record as a record, and put back the other lines."""
+    """Return the first line of a broken record as a record; put back the record's other lines."""
     first = lines.taken[0]
     if too_long and len(lines.taken) == 1:
         if not first.endswith(("\n", "\r")):
@@ -170,7 +170,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
 
 
 def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
-    """Read a broken record again, as if backslashes escape its quotes; [] if that fails."""
+    """Read a broken record again with backslashes as escapes of quotes; return [] if that fails."""
     lines.restart_record(number)
     with suppress(csv.Error, _TooLong):
         return next(csv.reader(_unescaped(lines, separator), delimiter=separator, strict=True))
@@ -178,7 +178,7 @@ def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
 
 
 def _unescaped(lines: _Lines, separator: str) -> Iterator[str]:
-    """Yield the lines of a record, and replace quotes escaped by backslashes with doubled quotes.
+    """Yield the lines of a record. Replace quotes that backslashes escape by doubled quotes.
 
     The iteration ends after the first line with a separator, because the next lines may be separate
     rows. So a record that continues after this line stays broken.
@@ -210,7 +210,7 @@ def named_delimiter(stream: TextIO) -> str:
 
 
 class SeparatorScore(NamedTuple):
-    """How well a separator fits the first records of a file. The first unequal field decides."""
+    """Counts that show how well a separator fits. Scores compare by the first unequal field."""
 
     header: bool
     """Whether the first row is a header."""
@@ -223,7 +223,7 @@ class SeparatorScore(NamedTuple):
 
 
 def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
-    """Score a separator on the first 500 records of a file.
+    """Return the score of a separator on the first 500 records of a file.
 
     Args:
         stream: positioned at the start of the file.

@@ -56,7 +56,7 @@ def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
 
 
 def _find_documented(table: TextTable) -> str:
-    """Return comma or tab, the documented delimiters, whichever fits better."""
+    """Return the documented delimiter (comma or tab) that fits better."""
     scores = {}
     for delimiter in ("\t", ","):
         with open_text(table.file, table.layout.encoding) as stream:
@@ -96,11 +96,11 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 
 
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
-    """Find the only delimiter that gives nearly all rows the same number of cells, at least three.
+    """Find the only delimiter with the same number of cells (three or more) in nearly all rows.
 
     Return None unless `old` (comma or tab) is wrong. It is wrong if it splits rows into different
     numbers of cells, or splits numbers such as 4,50. It is also wrong if it does not split the row
-    of column names, but the found delimiter does.
+    of column names, but the delimiter that was found splits it.
     """
     wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:
@@ -123,7 +123,7 @@ def _split_wide(table: TextTable, old: Survey, wide: Survey) -> None:
 
 
 def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
-    """Choose between two delimiters that split rows into texts and labels; warn unless it is clear.
+    """Choose between two delimiters that split rows into texts and labels; warn if it is unclear.
 
     A delimiter is probably wrong if the labels that it yields contain the other delimiter.
     """
@@ -138,7 +138,7 @@ def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
 
 
 def _choose(table: TextTable, chosen: Survey, other: Survey) -> None:
-    """Set the chosen delimiter in the layout, with a warning that names the other one."""
+    """Set the chosen delimiter in the layout, with a warning that names the other delimiter."""
     name, other_name = (DELIMITER_NAMES[s.delimiter] for s in (chosen, other))
     count = len(other.labels) or round(other.share * other.rows)
     table.split_at(chosen.delimiter)

@@ -1,6 +1,6 @@
-"""Finds the encoding of a text file, and opens the file with it.
+"""Finds the encoding of a text file, and opens the file with this encoding.
 
-Only the bytes of the file decide, not its name or headers.
+Only the bytes of the file decide, not its name or HTTP headers.
 """
 
 from __future__ import annotations
@@ -92,14 +92,14 @@ def name_foreign_type(head: bytes) -> str:
 
 
 def explain_foreign_type(head: bytes, asked: str = "") -> str:
-    """Describe a file that is not text: its kind, and what to send instead.
+    """Describe a file that is not text: name its kind, and say what to send instead.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
         asked: The requested encoding; empty for none.
 
     Returns:
-        The sentence; "" if the file may be text.
+        A sentence; "" if the file may be text.
     """
     if asked.startswith("utf-16"):
         # UTF-16 has zeros and control characters, which no other text has.
@@ -109,7 +109,7 @@ def explain_foreign_type(head: bytes, asked: str = "") -> str:
 
 
 def _name_unlikely_bytes(head: bytes) -> str:
-    """Name the kind of a file with zeros or control characters; "" for other files.
+    """Name the kind of a file that contains zeros or control characters; "" for other files.
 
     Such a file is binary, or UTF-16 without byte order mark.
     """
@@ -130,7 +130,7 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
     valid UTF-8. Otherwise the encoding is guessed.
 
     Args:
-        file: seekable; read from its start, 256 KiB at a time.
+        file: the file, seekable; it is read from its start, 256 KiB at a time.
         language: language of the dataset, a hint for the guess.
 
     Returns:
@@ -159,7 +159,7 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
     """Check that a file has the requested encoding.
 
     Args:
-        file: seekable; read from its start, 256 KiB at a time.
+        file: the file, seekable; it is read from its start, 256 KiB at a time.
         asked: one of ENCODINGS.
 
     Returns:
@@ -190,11 +190,11 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers, from 1, of the few lines of a UTF-8 file that are not valid UTF-8.
+    """Return the numbers (from 1) of the few lines that are not valid UTF-8 in a UTF-8 file.
 
     Returns:
-        The numbers; [] if there are too many such lines, or too few other lines with characters
-        beyond ASCII to show that the file is UTF-8.
+        The line numbers; [] if there are too many invalid lines, or too few valid lines with
+        characters beyond ASCII to show that the file is UTF-8.
     """
     file.seek(0)
     stray: list[int] = []
@@ -218,8 +218,8 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
     """Decode a byte that is not UTF-8 as Windows-1252, for Python's codec error handler.
 
-    Some bytes cannot be decoded: those that Windows-1252 does not define, and a character that the
-    end of the file cuts off. They become halves of surrogate pairs, so that their row is rejected.
+    Bytes that Windows-1252 does not define, and a character that the end of the file cuts off,
+    cannot be decoded. They become halves of surrogate pairs, so that their row is rejected.
     """
     try:
         return codecs.lookup_error("surrogatepass")(error)
@@ -236,7 +236,7 @@ codecs.register_error(MIXED, _decode_stray)
 
 
 def _guess(file: BinaryIO, language: str) -> str:
-    """Guess a single-byte or Asian encoding from the lines that are not ASCII."""
+    """Guess a single-byte or Asian encoding of a file from its lines that are not ASCII."""
     file.seek(0)
     lines = list(take_sample(line for line in file if not line.isascii()))
     others = b"".join(line.translate(None, _ASCII) for line in lines)
@@ -274,8 +274,8 @@ def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
     """Open a binary file from its start as text. Line ends are not converted.
 
     Args:
-        file: seekable; stays open afterwards.
-        encoding: As returned by find_encoding.
+        file: the binary file, seekable; it stays open afterwards.
+        encoding: Encoding as returned by find_encoding.
 
     Yields:
         A text stream that recognises LF, CRLF and CR as line ends.

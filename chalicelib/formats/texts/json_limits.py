@@ -1,7 +1,7 @@
 """Checks nesting and size of JSON before it is parsed.
 
-Parsers stop at a limit of the interpreter that depends on its version: 1,000 levels in Python 3.11,
-10,000 in 3.13. What the service accepts must not depend on the version.
+Parsers stop at a nesting limit that depends on the Python version: 1,000 levels in 3.11, 10,000 in
+3.13. Which JSON the service accepts must not depend on the version.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def is_too_deep(text: str | bytes) -> bool:
 
 
 def excess_of(text: bytes) -> str:
-    """Return which limit a JSON body exceeds, as a phrase for an error; "" for none.
+    """Return the limit that a JSON body exceeds, as a phrase for an error text; "" for none.
 
     Args:
-        text: JSON in UTF-8. The number of values is estimated; it may be too high by one for each
-            array and object.
+        text: JSON in UTF-8. The estimated number of values may be too high by one for each array
+            and object.
     """
     if is_too_deep(text):
         return f"is nested too deeply, in more than {MAX_DEPTH} arrays and objects."

@@ -1,4 +1,4 @@
-"""Reads JSON arrays and JSON lines as a stream of values, with limited memory."""
+"""Reads JSON arrays and JSON lines as a stream of values. Memory is limited."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 class CutValue(InvalidUpload):
-    """The file ends inside its last value, and whole values precede it."""
+    """A JSON file ends inside its last value, and complete values precede this value."""
 
 
 def looks_like_json(head: str) -> bool:
@@ -43,7 +43,7 @@ def looks_like_json(head: str) -> bool:
 
 
 class _Window:
-    """The part of a file that is in memory, around the current position."""
+    """The part of a file that is in memory, and the current position."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -104,7 +104,7 @@ class _Window:
         return self.error(reason, error.pos)
 
     def _fill(self) -> None:
-        """Load enough of the file for one value of maximum size, or the rest of the file."""
+        """Load enough of the file for a value of maximum size, or up to the end of the file."""
         if self._is_last or len(self._text) - self._at >= MAX_VALUE_CHARACTERS:
             return
         passed = self._text[: self._at]
@@ -126,7 +126,7 @@ def read_values(stream: TextIO) -> Iterator[object]:
     """Yield the elements of a JSON array, or the values of JSON lines.
 
     Args:
-        stream: As returned by encoding.open_text.
+        stream: Text stream as returned by encoding.open_text.
 
     Yields:
         Decoded values. Numbers are texts, exactly as written.

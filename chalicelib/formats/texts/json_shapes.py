@@ -1,4 +1,4 @@
-"""Finds texts and labels in JSON objects, including those of other tools."""
+"""Finds texts and labels in JSON objects, including objects that other tools wrote."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class ObjectShape:
-    """Which members of objects have the text and the label."""
+    """The members of JSON objects that contain the text and the label."""
 
     kind: str = JSON
     """Format of the objects: `json` or `labelStudio`."""
@@ -49,19 +49,19 @@ class ObjectShape:
     """Returns text and label of an object."""
 
     def pair(self, value: object) -> Pair:
-        """Return text and label of an object; raise ObjectFault if it is not an example."""
+        """Return text and label of a JSON object; raise ObjectFault if it is not an example."""
         if not isinstance(value, Mapping):
             raise ObjectFault(f"{name_kind(value)} is in the place of an object.")
         return self.read(self, value)
 
 
 def find_shape(value: object, options: ReadingOptions, following: Iterable[object]) -> ObjectShape:
-    """Decide by the first object how all objects are read.
+    """Decide by the first JSON object how all objects of a file are read.
 
     Args:
         value: The first object.
-        options: The requested members.
-        following: Further objects. A member with an unknown name is used only if they confirm it.
+        options: The reading options, which may name members for text and label.
+        following: Further objects, which must confirm a member with an unknown name.
 
     Raises:
         InvalidUpload: the value is not an object, or its text cannot be found.
@@ -83,7 +83,7 @@ def find_shape(value: object, options: ReadingOptions, following: Iterable[objec
 
 
 def name_kind(value: object) -> str:
-    """Return a JSON value's type in words. Numbers are read as texts, so they are "a text"."""
+    """Return the type of a JSON value in words. Numbers are read as texts, so they are "a text"."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -93,7 +93,7 @@ def name_kind(value: object) -> str:
 
 
 def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> ObjectShape:
-    """Choose members by name from the first object; later objects may use other known names."""
+    """Choose members of the first object by name. Later objects may use other known names."""
     names = _filled(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
@@ -128,12 +128,12 @@ def _named_shape(value: Mapping[str, Any], following: Iterable[object]) -> Objec
 
 
 def _filled(value: Mapping[str, Any]) -> list[str]:
-    """Return the names of an object's members, except those whose value is an empty list."""
+    """Return the names of the members of an object, except members whose value is an empty list."""
     return [key for key, cell in value.items() if cell != []]
 
 
 def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
-    """Return the members whose values are texts, but not codes. Numbers count as codes."""
+    """Return the members (except `taken`) whose values are texts, but not codes or numbers."""
     return [
         key
         for key, cell in value.items()
@@ -142,7 +142,7 @@ def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
 
 
 def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool:
-    """Return whether `name` is the only member with a text in all objects, and most texts differ.
+    """Return whether only the member `name` has a text in all objects, and most texts differ.
 
     All objects are compared, because the first object may lack a second text that other objects
     have. A member whose texts repeat may be the name of a source or an author.
@@ -161,7 +161,7 @@ def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool
 
 
 def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectShape:
-    """Return how to read objects, given the requested members."""
+    """Return how to read objects, given the members that the request names."""
     names = list(value)
     shape = ObjectShape()
     keys = {"textColumn": shape.text_keys, "labelColumn": shape.label_keys}
@@ -239,7 +239,7 @@ def _text(cell: object, key: str) -> str:
 
 
 def _only_label(cell: list[object], key: str) -> str:
-    """Return the label in a list of one label, as doccano exports labels."""
+    """Return the label in a list of one label. doccano exports labels in this form."""
     if len(cell) == 1 and isinstance(cell[0], str):
         return cell[0]
     if all(isinstance(one, str) for one in cell):
@@ -249,7 +249,7 @@ def _only_label(cell: list[object], key: str) -> str:
 
 
 def _read_task(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Return text and label of a Label Studio task. All its annotations must agree."""
+    """Return text and label of a Label Studio task. All annotations of the task must agree."""
     data = value.get("data")
     texts = {k: v for k, v in data.items() if isinstance(v, str)} if isinstance(data, dict) else {}
     found = find_named_columns(list(texts)).texts

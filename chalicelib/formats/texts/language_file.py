@@ -63,8 +63,8 @@ def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow 
 
     Args:
         number: number of the row.
-        text: the text as sent.
-        label: the label as sent; it is trimmed here.
+        text: the text as the user sent it.
+        label: the label as the user sent it. It is trimmed here.
         sentiment: whether only positive, negative and neutral are valid labels.
 
     Returns:
@@ -126,7 +126,7 @@ def _shorten(value: str) -> str:
 
 
 class LabelMerges:
-    """Finds labels that become equal when they are cut to 180 characters.
+    """Finds different labels that become equal when they are cut to 180 characters.
 
     Add all rows in a first pass over the file, and check each row in a second pass.
     """
@@ -136,7 +136,7 @@ class LabelMerges:
         self._merged: set[str] = set()
 
     def add(self, row: TextRow) -> None:
-        """Record the label of a row. Memory grows only with the number of different labels."""
+        """Record the label of a row. The memory depends only on the number of different labels."""
         known = self._full_labels.setdefault(row.label, row.full_label)
         if known != row.full_label:
             self._merged.add(row.label)
@@ -162,13 +162,13 @@ def read_rows(
 ) -> Iterator[TextRow | RejectedRow]:
     """Yield the rows of an upload in the order of the file.
 
-    Blank rows are skipped. Any other row is a TextRow or a RejectedRow. Memory is limited to one
-    row of delimited text, or 3 million characters of JSON. See the specification, section Upload
-    formats.
+    Blank rows are skipped. Each other row becomes a TextRow or a RejectedRow. Memory is limited to
+    one row of delimited text, or 3 million characters of JSON. See the specification, section
+    Upload formats.
 
     Args:
-        file: seekable; read from its start. It stays open, so that it can be read again after the
-            last row. Only one iteration at a time is possible.
+        file: the upload, seekable; it is read from its start. It stays open, so that it can be read
+            again after the last row. Only one iteration at a time is possible.
         sentiment: whether only positive, negative and neutral are valid labels.
         layout: How to read the file, from `recognise`; None to detect it.
         check: Called often, also while blank rows are skipped; may raise an error to stop.
@@ -177,8 +177,8 @@ def read_rows(
         Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
 
     Raises:
-        InvalidUpload: the file as a whole cannot be read, has no row except a header, or more than
-            1,000,000 rows.
+        InvalidUpload: the file as a whole cannot be read, has no row except a header, or has more
+            than 1,000,000 rows.
     """
     layout = layout or recognise(file, RECOGNISED)
     with open_text(file, layout.encoding) as stream:
@@ -200,7 +200,7 @@ def read_rows(
 def _read_delimited(
     stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
-    """Yield the rows of delimited text, without blank rows and rows that the layout skips."""
+    """Yield the rows of delimited text, except blank rows and rows that the layout skips."""
     for record in read_records(stream, layout.delimiter):
         if record.number % _CHECK_ROWS == 0:
             check()

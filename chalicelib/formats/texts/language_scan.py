@@ -1,7 +1,7 @@
 """Decides which rows of a text upload become examples, before anything is stored.
 
-An upload reads a file once to decide, and a second time to store. Both passes accept the same rows.
-See numOfDuplicates and Limits in the specification, and contract section 5.
+An upload reads a file twice: first to decide, then to store examples. Both passes accept the same
+rows. See numOfDuplicates and Limits in the specification, and contract section 5.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _MOST_SHEETS = 5
 
 @dataclass(frozen=True)
 class ScanRules:
-    """The rules for the rows of a file, set by the dataset and the request."""
+    """The rules for the rows of a file. The dataset and the request determine them."""
 
     language: str
     """Language of the dataset, for the word count."""
@@ -110,10 +110,10 @@ def scan(
     """Read a file, and decide which rows become examples.
 
     Args:
-        file: seekable, read from its start.
+        file: the upload, seekable; it is read from its start.
         rules: the rules of the dataset to which the file is added.
         begin: Called before the first row is read, with the result that receives the counts. So the
-            caller has the counts even if the scan fails. Called again if the scan starts again.
+            caller has the counts even if the scan fails. A restarted scan calls this again.
         check: Called often; may raise an error to stop.
 
     Returns:
@@ -145,7 +145,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a new scan with all counts at 0, and what `result` knows about the file."""
+    """Return a new scan with all counts at 0, and the facts about the file from `result`."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -160,8 +160,8 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 class _NeedsAllLabels(Exception):
     """Makes the scan count all labels of the file, and start again.
 
-    It is raised for a label that must be cut, because two labels may be equal after the cut. It is
-    also raised for a new label that may mean a missing value, such as n/a.
+    The exception is raised for a label that must be cut, because two labels may be equal after the
+    cut. It is also raised for a new label that may mean a missing value, such as n/a.
     """
 
 
@@ -175,7 +175,7 @@ class _Texts:
         self.places: list[str] = []
 
     def add(self, digest: bytes, row: TextRow) -> bool:
-        """Record a text; return False if it occurred before with the same label."""
+        """Record the text of a row; return False if it occurred before with the same label."""
         label = self._numbers.setdefault(row.label, len(self._numbers))
         known = self._labels.get(digest)
         if known is None:
@@ -211,7 +211,7 @@ def _recognise(
 def _read_workbook(
     file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
 ) -> None:
-    """Read the first sheet, or another one if the first looks like a cover page."""
+    """Read the first sheet of a workbook, or another sheet if the first looks like a cover page."""
     options = rules.options
     sheet = convert_sheet(file, options.sheet, check, lists_all=rules.lists_sheets)
     result.sheets = sheet.sheets
@@ -244,7 +244,7 @@ def _is_cover(rows: BinaryIO, layout: TextLayout) -> bool:
 
 
 def _is_short(rows: BinaryIO) -> bool:
-    """Return whether a sheet has too few rows to train with."""
+    """Return whether a sheet has too few rows to train a model."""
     rows.seek(0)
     filled = filter(bytes.strip, rows)
     return next(islice(filled, 2 * MIN_EXAMPLES_PER_LABEL, None), None) is None
@@ -327,10 +327,10 @@ def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Previe
 
 
 def _find_refusal(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
-    """Return a rejection if a row is a total or has an unusable label; otherwise None.
+    """Return a rejection if a row is a total, or if its label is unusable; otherwise None.
 
-    A label is unusable if it stands for a missing value, or if another label has the same first
-    180 characters.
+    A label is unusable if it means a missing value, or if another label has the same first 180
+    characters.
     """
     if row.number in decision.totals:
         return RejectedRow(

@@ -1,6 +1,6 @@
-"""How the rows of a text file are read.
+"""The settings (layout) with which the rows of a text file are read.
 
-`recognise` decides this once, and every pass over the file uses the result.
+`recognise` decides the layout once, and every pass over the file uses it.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class TextLayout:
 
     @property
     def has_known_names(self) -> bool:
-        """Return whether the names of the text column and of the label column are known names."""
+        """Return whether text column and label column have known names."""
         return find_named_columns([str(self._column(at)) for at in self.positions[:2]]).is_sure
 
     def fits(self, cells: list[str]) -> bool:
-        """Return whether a row has at least two cells, and not more than the layout allows."""
+        """Return whether a row has at least two cells, and at most as many as the layout allows."""
         return len(cells) >= 2 and (self.joins_cells or len(cells) <= self.width)
 
     def pick(self, cells: list[str]) -> tuple[str, str]:

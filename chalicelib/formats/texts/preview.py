@@ -1,4 +1,4 @@
-"""Returns the first rows and the columns of a scanned text file. See beyond.md, section 14."""
+"""Makes the preview of a text file: its first rows and its columns. See beyond.md, section 14."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from chalicelib.formats.texts.text_table import TextTable
 
 
 def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]) -> Preview:
-    """Return the first rows and the columns of a file whose format is known.
+    """Return the first rows and the columns of a file whose layout is known.
 
     Args:
         file: The file, whose first rows are read again.
         layout: How the rows are read.
-        reasons: Why a row is rejected, by row number; None if the row is accepted.
+        reasons: By row number, why the row is rejected; None if the row is accepted.
     """
     if layout.is_json:
         return preview_json(file, layout, reasons)
@@ -75,7 +75,7 @@ def _preview_rows(
 
 
 def preview_json(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]) -> Preview:
-    """Return rows of JSON objects. The members become columns, in order of first appearance."""
+    """Return the preview of JSON objects. Members become columns, in order of first appearance."""
     shown = _find_members(file, layout)
     rows = []
     for number, value in enumerate(_read_objects(file, layout, PREVIEW_ROWS), start=1):
@@ -98,7 +98,7 @@ def _find_members(file: BinaryIO, layout: TextLayout) -> list[str]:
 
 
 def _read_objects(file: BinaryIO, layout: TextLayout, most: int) -> Iterator[Mapping[str, object]]:
-    """Yield up to `most` JSON values of a file; a value that is not an object becomes `{}`."""
+    """Yield up to `most` JSON objects of a file. A value that is not an object becomes `{}`."""
     # The row of a value that is cut by the end of the file is rejected, and has no cells.
     with open_text(file, layout.encoding) as stream, suppress(CutValue):
         for value in islice(read_values(stream), most):

@@ -2,7 +2,7 @@
 
 Every guess is reported as a warning. A file that can be read in two ways is refused, unless earlier
 versions of the service accepted it. The error names both ways, and the request field by which the
-caller chooses one.
+caller can choose.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def recognise(
     """Decide how a file is read.
 
     Args:
-        file: seekable; read from its start.
+        file: the file, seekable; it is read from its start.
         options: How the caller wants the file to be read.
         language: language of the dataset, a hint for the encoding.
-        is_workbook: Whether the file is a sheet that was converted to CSV.
+        is_workbook: Whether the file is a sheet of a workbook that was converted to CSV.
 
     Raises:
         InvalidUpload: the file cannot be read as requested, or could be read in several ways.
@@ -109,7 +109,7 @@ def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
 
 
 def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
-    """Return whether the file is JSON, by its content or by the requested format."""
+    """Return whether the file is JSON, judged by the requested format `asked` or by its content."""
     if asked and asked != LABEL_STUDIO:
         return asked in (JSON, JSONL)
     with open_text(file, encoding) as stream:
@@ -127,7 +127,7 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
     """Raise an error if the file is in fastText's format.
 
-    Such a file has no columns. Read as CSV, its texts would be split into columns at commas.
+    A file in this format has no columns. Reading it as CSV would split its texts at commas.
     """
     with open_text(file, encoding) as stream:
         lines = [line for line in stream.read(_HEAD_CHARACTERS).splitlines() if line.strip()]
@@ -140,7 +140,7 @@ def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
 
 
 def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions) -> TextLayout:
-    """Find the members of JSON objects that have text and label; return the layout with them."""
+    """Find the members of JSON objects that contain text and label; add them to the layout."""
     with open_text(file, layout.encoding) as stream:
         kind = JSON if stream.read(_HEAD_CHARACTERS).lstrip().startswith("[") else JSONL
     with open_text(file, layout.encoding) as stream:
@@ -169,7 +169,7 @@ def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions)
 
 
 def _read_head(values: Iterator[object]) -> list[object]:
-    """Return the first values of JSON; raise InvalidUpload if the first of them is broken."""
+    """Return the first JSON values of a file; raise InvalidUpload if the very first is broken."""
     head = list(islice(values, 1))
     with suppress(InvalidUpload):
         for value in islice(values, _HEAD_VALUES - 1):

@@ -1,4 +1,4 @@
-"""The rows of a table, and statistics of its cells, while its layout is being decided."""
+"""Provides rows and statistics of a table while its layout is being decided."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_AROUND = 0.2
 
 @dataclass(frozen=True)
 class Survey:
-    """Statistics of how one delimiter splits the first records into cells."""
+    """Statistics that describe how a delimiter splits the first records of a table into cells."""
 
     delimiter: str
     rows: int
@@ -54,19 +54,19 @@ class Survey:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether nearly all rows have the same number of cells, at least two."""
+        """Return whether nearly all rows are split into the same number of cells, at least two."""
         return self.width > 1 and self.body >= _NEARLY_ALL and not self.ends_cells
 
     @property
     def ends_cells(self) -> bool:
-        """Return whether another delimiter, or nothing, follows this one in nearly all rows."""
+        """Return whether nothing or another delimiter follows the delimiter in nearly all rows."""
         if self.width != 2:
             return False
         ends = sum(label.strip(" ")[:1] in ("", *DELIMITERS) for label in self.labels)
         return ends >= len(self.labels) * _NEARLY_ALL
 
     def holding(self, delimiter: str) -> float:
-        """Return the fraction of `labels` that contain `delimiter` before their end."""
+        """Return the fraction of labels that contain `delimiter`, except at their end."""
         found = sum(delimiter in label.rstrip().rstrip(delimiter) for label in self.labels)
         return found / max(1, len(self.labels))
 
@@ -82,7 +82,7 @@ class TextTable:
         self._profiled: dict[tuple[str, ...], list[ColumnProfile]] = {}
 
     def split_at(self, delimiter: str) -> None:
-        """Set the delimiter between cells in the layout."""
+        """Set `delimiter` as the delimiter of the layout."""
         kind = TSV if delimiter == "\t" else CSV
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
@@ -97,7 +97,7 @@ class TextTable:
                     yield record
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number and the cells of each row, without blank, broken and skipped rows."""
+        """Yield the number and the cells of each row, except blank, broken and skipped rows."""
         for record in self._records(MAX_ROWS):
             cells = drop_empty_end(record.cells)
             if cells:  # files that were joined have byte order marks inside
@@ -112,14 +112,14 @@ class TextTable:
             return next(islice(records, MAX_ROWS, None), None) is not None
 
     def count_cells(self, number: int) -> int:
-        """Return the number of cells in a record, including empty ones at the end."""
+        """Return the number of cells in the record `number`, including empty cells at its end."""
         with open_text(self.file, self.layout.encoding) as stream:
             for record in islice(read_records(stream, self.layout.delimiter), number - 1, number):
                 return len(record.cells)
         return 0
 
     def survey(self, delimiter: str) -> Survey:
-        """Return statistics about how a delimiter splits the first records."""
+        """Return statistics that describe how `delimiter` splits the first records into cells."""
         if delimiter not in self._surveys:
             self._surveys[delimiter] = self._make_survey(delimiter)
         return self._surveys[delimiter]
@@ -152,7 +152,7 @@ class TextTable:
         )
 
     def facts(self, columns: Columns) -> list[ColumnFacts]:
-        """Return statistics of the text column and the label column."""
+        """Return the statistics of the text column and of the label column."""
         if columns not in self._counted:
             self._counted[columns] = count_columns((cells for _, cells in self.rows()), *columns)
         return self._counted[columns]
@@ -167,8 +167,8 @@ class TextTable:
     def find_names(self, names: list[str], options: ReadingOptions) -> list[str]:
         """Return the cells of the first row, to be used as column names.
 
-        If the row is data, cells that equal a requested column position become "". So a request for
-        column 1 means the first column, and not a column whose cell is the class number 1.
+        If the first row is data, cells that equal a requested column position become "". So a
+        request for column 1 means the first column, and not a column whose cell is class number 1.
         """
         columns = (*split_columns(names, options.text_column), options.label_column)
         asked = {column for column in columns if column}
@@ -182,10 +182,10 @@ class TextTable:
     def _is_data(self, names: list[str], asked: set[str]) -> bool:
         """Return whether the first row is data rather than names.
 
-        It is data if one of its cells occurs again further down in the same column. There are three
-        exceptions. All of its cells are numbers, because columns are often named 0, 1, 2. One of
-        its cells is a known column name. The caller requests a column by name, or by a number above
-        the number of columns.
+        The row is data if one of its cells occurs again in a later row of the same column. There
+        are three exceptions. All of its cells are numbers, because columns are often named 0, 1, 2.
+        One of its cells is a known column name. The caller requests a column by name, or by a
+        number above the number of columns.
         """
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
         if not are_positions or all(map(str.isdecimal, names)):
@@ -198,7 +198,7 @@ class TextTable:
 
 
 def _count_around(sample: list[list[str]]) -> int:
-    """Return the number of rows with one cell at a table's start and end; 0 if too many."""
+    """Return the number of one-cell rows at a table's start and end; 0 if there are too many."""
     ends = (takewhile(lambda cells: len(cells) < 2, rows) for rows in (sample, reversed(sample)))
     count = sum(len(list(found)) for found in ends)
     return count if count <= len(sample) * _MOST_AROUND else 0

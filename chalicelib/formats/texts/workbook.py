@@ -1,8 +1,8 @@
 """Converts a sheet of an .xlsx workbook to CSV, row by row.
 
-A workbook is a zip archive. A small one can unpack to gigabytes, or have a cell in the far corner
-of the sheet. So its parts are unpacked within limits and checked first, and the library (calamine)
-reads a new archive of only these parts.
+A workbook is a zip archive. A small archive can unpack to gigabytes, or have a cell in the far
+corner of the sheet. So the parts of a workbook are first unpacked within limits and checked. Then
+the library (calamine) reads a new archive of only these parts.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class ReadSheet(NamedTuple):
 
     @property
     def others(self) -> str:
-        """Return a message about the other sheets; "" if there are none."""
+        """Return a message about the other sheets of the workbook; "" if it has only one."""
         return _note_others(self.name, self.other_names) if self.other_names else ""
 
 
@@ -103,9 +103,9 @@ def convert_sheet(
 
     Args:
         file: the workbook, seekable.
-        wanted: name or position (from 1) of the sheet; empty for the first visible one with cells.
+        wanted: name or position (from 1) of the sheet; empty: the first visible sheet with cells.
         check: Called often; may raise an error to stop.
-        lists_all: Whether to list all visible sheets.
+        lists_all: Whether to return a list of all visible sheets.
         keeps_kinds: Whether to return which cells are numbers or truth values.
 
     Raises:
@@ -133,7 +133,7 @@ def convert_sheet(
 
 
 def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, tuple[str, ...]]:
-    """Return the requested sheet (by default the first with cells), and the other sheets' names."""
+    """Return the requested sheet (default: the first with cells), and the other sheets' names."""
     names = [_sheet_name(workbook, wanted)]
     if not wanted:
         names += [name for name in _shown_sheets(workbook) if name not in names]
@@ -171,7 +171,7 @@ def _shown_sheets(workbook: Any) -> list[str]:
 
 
 def _list_sheets(workbook: Any, check: Callable[[], None]) -> tuple[SheetSummary, ...]:
-    """Return the visible sheets, each with the number of its last row that has a cell."""
+    """Return the visible sheets, each with the number of its last row that has cells."""
     found = []
     for name in _shown_sheets(workbook)[:_MOST_SHEETS]:
         check()
@@ -192,7 +192,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
-    """Copy the needed parts of a workbook, and check its sheets; return how many have cells."""
+    """Copy the needed parts of a workbook, and check sheets; return how many sheets have cells."""
     left = MAX_UNPACKED_BYTES
     sizes: list[int] = []
     filled = 0
@@ -262,7 +262,7 @@ def _string_sizes(strings: bytes) -> list[int]:
 
 
 def _check_strings(sheet: bytes, sizes: list[int]) -> None:
-    """Raise an error if the shared strings of all cells together have too many bytes."""
+    """Raise an error if the shared strings in all cells of a sheet together have too many bytes."""
     numbers = Counter(int(found[1]) for found in _VALUE.finditer(sheet))
     total = sum(sizes[number] * count for number, count in numbers.items() if number < len(sizes))
     if len(_SHARED_CELL.findall(sheet)) > numbers.total():
@@ -314,7 +314,7 @@ def _rows(sheet: Any, kinds: BinaryIO | None) -> Iterator[list[str]]:
 
 
 class _Merged:
-    """Copies the value of a vertically merged cell into the rows below."""
+    """Copies the value of vertically merged cells into the rows that the merged cell covers."""
 
     def __init__(self, sheet: Any) -> None:
         first_column = sheet.start[1] if sheet.start else 0
@@ -325,7 +325,7 @@ class _Merged:
         self._going_on: dict[int, tuple[int, str]] = {}
 
     def fill(self, number: int, cells: list[str]) -> None:
-        """Fill those empty cells of a row that are merged with a cell above. Call for each row."""
+        """Fill empty cells of a row that are merged with a cell above. Call this for each row."""
         for column, (bottom, value) in list(self._going_on.items()):
             if number > bottom:
                 del self._going_on[column]

@@ -1,1 +1,1 @@
-"""Signed tokens and the keys that sign them."""
+"""Signed tokens, and the keys of accounts."""

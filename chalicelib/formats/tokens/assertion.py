@@ -1,8 +1,8 @@
 """Reads the signed assertions of clients: JWTs with RS256, parsed strictly. See contract section 2.
 
-Parsing and verifying are two steps, because the subject decides which key is used. The result of
-`read_assertion` must not be trusted until `is_signed_by` has returned True. Headers that name a key
-or a URL (`kid`, `jwk`, `jku`, `x5u`) are ignored.
+Parsing and verifying are two steps, because the subject in the assertion decides which key verifies
+it. The result of `read_assertion` must not be trusted until `is_signed_by` has returned True.
+Headers that name a key or a URL (`kid`, `jwk`, `jku`, `x5u`) are ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
 class InvalidAssertion(ValueError):
-    """A text is not an assertion in the expected form. Its signature was not checked."""
+    """A text is not an assertion in the expected form. The signature was not checked."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Assertion:
         return self.not_before <= now + LEEWAY_SECONDS and now < self.expires_at
 
     def is_meant_for(self, hosts: Collection[str]) -> bool:
-        """Return whether an audience of the assertion is a token endpoint at one of the hosts."""
+        """Return whether an audience of the assertion is a token endpoint at one of `hosts`."""
         return any(_is_token_endpoint(audience, hosts) for audience in self.audiences)
 
 
@@ -80,7 +80,7 @@ def read_assertion(text: str) -> Assertion:
 
 
 def is_signed_by(assertion: Assertion, public_pem: str) -> bool:
-    """Return whether an assertion was signed with the private half of a public key."""
+    """Return whether an assertion was signed with the private key that belongs to `public_pem`."""
     import jwt  # Imported late: it loads cryptography, which no other request needs.
 
     try:

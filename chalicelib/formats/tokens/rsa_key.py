@@ -10,14 +10,14 @@ MIN_BITS = 2048
 
 
 class InvalidKey(ValueError):
-    """A text is not an RSA key that accounts may use. The message says why."""
+    """A text is not an RSA key that an account may use. The message says why."""
 
 
 def new_private_pem() -> str:
     """Create an RSA private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
 
     Existing clients expect this format, because the service that Presage replaces returned it. For
-    example, some clients remove its first and last line.
+    example, some clients remove the first and the last line of the PEM text.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
@@ -31,7 +31,7 @@ def new_private_pem() -> str:
 
 
 def public_pem_of(private_pem: str) -> str:
-    """Return the public half of a private key.
+    """Return the public key of a private key, as PEM.
 
     Raises:
         InvalidKey: the text is not an unencrypted RSA private key of `MIN_BITS` bits or more.
@@ -47,9 +47,9 @@ def public_pem_of(private_pem: str) -> str:
 
 
 def checked_public_pem(public_pem: str) -> str:
-    """Check a public key or certificate; return the key as PEM, as it is stored.
+    """Check a public key or a certificate; return the public key as PEM, for storage.
 
-    Only the key of a certificate is used. Its other contents, such as its expiry, are ignored.
+    Only the public key of a certificate is used. Its expiry, for example, is ignored.
 
     Raises:
         InvalidKey: the text is not an RSA public key of `MIN_BITS` bits or more.
@@ -75,7 +75,7 @@ def checked_public_pem(public_pem: str) -> str:
 
 
 def fingerprint(public_pem: str) -> str:
-    """Return the SHA-256 of a public key in DER format, as hexadecimal digits."""
+    """Return the SHA-256 digest of a public key in DER format, as hexadecimal digits."""
     body = "".join(line for line in public_pem.splitlines() if not line.startswith("-----"))
     return hashlib.sha256(base64.b64decode(body)).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Access and refresh tokens: JWTs signed with HS256, created and verified only here.
+"""Creates and verifies access tokens and refresh tokens, which are JWTs signed with HS256.
 
 Only HS256 is accepted. The header contains the kind of token, so that an access token is never
 accepted as a refresh token. See RFC 8725, sections 3.1, 3.11 and 3.12.
@@ -26,7 +26,7 @@ class NotOurToken(ValueError):
 
 
 def has_token_form(text: str) -> bool:
-    """Return whether a text has the three parts of a token, and is not too long."""
+    """Return whether a text has the three parts of a token, and is not too long for a token."""
     return len(text) <= MAX_CHARACTERS and _COMPACT.fullmatch(text) is not None
 
 
@@ -56,7 +56,7 @@ class TokenSigner:
         """Verify a token and return its claims. The caller must check the expiry.
 
         Raises:
-            NotOurToken: the token is of another kind or service, or not signed with the key.
+            NotOurToken: the token is of another kind or service, or is not signed with the key.
         """
         if not has_token_form(token):
             raise NotOurToken

@@ -1,1 +1,1 @@
-"""The labels of images in archives of folders: from folder names, or tables next to the images."""
+"""Labels of images in archives without boxes: from folder names, or tables next to the images."""

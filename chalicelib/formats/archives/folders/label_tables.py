@@ -1,4 +1,4 @@
-"""Reads label tables next to images; a table has one column per label, or one label column.
+"""Reads label tables, which are next to images and have a column per label, or a label column.
 
 Examples are the one-hot table `_classes.csv`, and `train.csv` with columns for file and label.
 """
@@ -58,7 +58,7 @@ class _RowFault(ValueError):
 
 @dataclass(frozen=True)
 class LabelTables:
-    """The labels that the label tables of an archive give to its images."""
+    """The labels of the images of an archive, as read from the label tables of the archive."""
 
     names: list[str] = field(default_factory=list)
     """Names of labels in order of first appearance."""
@@ -71,7 +71,7 @@ class LabelTables:
         Args:
             picture: Index of the image in the archive.
             labels: Labels of the row.
-            known: Maps each label to its index in `names`. This method adds new labels to both.
+            known: Index in `names` of each label. New labels are added to both.
         """
         held = self.labels.setdefault(picture, [])
         for label in labels:
@@ -93,7 +93,7 @@ def read_label_tables(
     Args:
         files: The files of the archive.
         tables: The label tables of the archive.
-        separator: Text between several labels in a cell; empty if each cell is one label.
+        separator: Text between the labels in a cell; empty if a cell contains only one label.
         can_label: Returns whether the label of an image may come from a table.
 
     Raises:
@@ -113,7 +113,7 @@ def read_label_tables(
 
 
 class _Table:
-    """One label table, and the images whose labels may come from it."""
+    """A label table, and the images whose labels may come from it."""
 
     def __init__(self, files: BoxFiles, member: ZipMember, members: dict[int, ZipMember]) -> None:
         self._files, self._member, self._members = files, member, members
@@ -132,7 +132,7 @@ class _Table:
         self._file_at, self._label_at = 0, 1
 
     def read(self, separator: str) -> Iterator[tuple[int, int, list[str]]]:
-        """Yield row number, index of the image and labels of each valid row; reject other rows."""
+        """Yield row number, image index and labels of each valid row; reject the other rows."""
         with tempfile.SpooledTemporaryFile(max_size=_SMALL_BYTES) as spooled:
             file = cast("BinaryIO", spooled)
             try:
@@ -165,7 +165,7 @@ class _Table:
             yield Record(number, [_cell_of(value.get(name)) for name in names], "")
 
     def _decide(self, records: list[Record]) -> None:
-        """Find the columns with the file name and the labels, by the header and the first rows."""
+        """Find the columns with file name and labels, from the header and the first rows."""
         rows = [list(map(str.strip, record.cells)) for record in records if any(record.cells)]
         if len(rows) < 2 or len(rows[0]) < 2:
             raise InvalidUpload(f"The label table {self._shown} has no rows. {_REMEDY}")
@@ -221,7 +221,7 @@ class _Table:
         return picture, found
 
     def _marked(self, cells: list[str]) -> list[str]:
-        """Return the labels of a one-hot row: the names of the columns with a 1."""
+        """Return the labels of a one-hot row: the names of the columns whose cell is 1."""
         found = []
         for at, name in enumerate(self._header):
             if at == self._file_at:
@@ -250,9 +250,9 @@ class _Table:
         return found
 
     def _find_in(self, index: ImageIndex, places: list[str]) -> int | str:
-        """Find an image by its possible paths.
+        """Find an image by its possible paths; return its index, or why it was not found.
 
-        If several images have the file name, only an image in the table's split is returned.
+        If several images have the file name, the image must be in the table's split.
         """
         found, path = index.find_first(places), places[-1]
         if isinstance(found, int) or "/" in path:
@@ -269,7 +269,7 @@ class _Table:
 
 
 def _cell_of(value: object) -> str:
-    """Return a JSON value as the text of one cell; the items of a list are joined.
+    """Return a JSON value as the text of one cell. The elements of a list are joined.
 
     The result is empty for `null`, for an object, and for a list that contains one of these.
     """

@@ -1,4 +1,4 @@
-"""Decides which labels the images in an archive of folders have."""
+"""Decides which labels the images in an archive without boxes have."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TABLES = (".csv", ".jsonl")
 
 
 class FolderLabels:
-    """The labels of the images in an archive, from folder names or label tables."""
+    """Finds the labels of the images in an archive, from folder names or label tables."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class FolderLabels:
         return list(dict.fromkeys(map(cut_label, names)))
 
     def warnings(self) -> list[UploadWarning]:
-        """Return warnings about where labels come from, and about cells that may be label lists."""
+        """Return warnings about the source of labels, and about cells that may be label lists."""
         found = self._describe_splits()
         if not self._is_split_at:
             found += warn_of_several_labels(self._tables.names)
@@ -170,7 +170,7 @@ class FolderLabels:
         return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
 
     def _may_use_table(self, member: ZipMember) -> bool:
-        """Return whether a table may label an image: only if the image's folder is not a label."""
+        """Return whether the label of an image may come from a table: its folder is not a label."""
         if member.problem or is_companion(member):
             return False
         folder = _path_of(member)
@@ -211,7 +211,7 @@ class FolderLabels:
 
 
 def _are_unnamed(folders: Iterable[str]) -> bool:
-    """Return whether all folders have names like `images`, so that none is a label."""
+    """Return whether all folders have names like `images`, so that no folder name is a label."""
     return {folder.rpartition("/")[2].casefold() for folder in folders} <= IMAGES | {""}
 
 

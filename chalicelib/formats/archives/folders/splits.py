@@ -1,6 +1,6 @@
 """Finds folders whose names are splits of a dataset, such as `train`, and not labels.
 
-By section 5 of the contract, folder names are labels. For the exceptions, see beyond.md, section 1.
+By section 5 of the contract, folder names are labels. Section 1 of beyond.md has the exceptions.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _BETWEEN = re.compile(r"[\W_]+")
 
 
 def split_of(folder: str) -> str:
-    """Return the split that a folder's name stands for, such as `train`; "" for other folders.
+    """Return the split that a folder name means, such as `train`; "" for other folder names.
 
-    The name may also have a word for images, as in `train_images`.
+    The folder name may also contain a word for images, as in `train_images`.
     """
     words = filter(None, _BETWEEN.split(folder.rpartition("/")[2].casefold()))
     name = " ".join(word for word in words if word not in IMAGES)
@@ -29,7 +29,7 @@ def split_of(folder: str) -> str:
 
 
 class SplitFolders:
-    """The folders of an archive that are splits, above or inside the class folders."""
+    """Finds the folders of an archive that are splits, above or inside the folders of labels."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         """Find the folders that are splits.
@@ -71,7 +71,7 @@ def _find_outer(folders: set[str]) -> frozenset[str]:
 
 
 def _find_loose(folders: set[str], bases: set[str]) -> frozenset[str]:
-    """Return the folders that are named like splits and are directly inside one of `bases`."""
+    """Return the folders with names of splits that are directly inside a folder of `bases`."""
     return frozenset(f for f in folders if split_of(f) and f.rpartition("/")[0] in bases)
 
 

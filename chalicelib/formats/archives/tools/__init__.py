@@ -1,1 +1,1 @@
-"""Boxes in the formats of other tools: CreateML, LabelMe, CVAT and TensorFlow's CSV."""
+"""Boxes in the formats of other tools: CreateML, LabelMe, VoTT, CVAT and TensorFlow's CSV."""

@@ -45,7 +45,7 @@ _TABLE_SIGNS = (b"filename", b"class", *(name.encode() for name in _CORNERS))
 
 
 class _ToolBox(NamedTuple):
-    """A box as a tool wrote it, with unchecked values, which may be numbers or texts."""
+    """A box as a tool wrote it. Its values are not checked, and may be numbers or texts."""
 
     picture: str
     label: Any
@@ -59,7 +59,7 @@ class _ToolBox(NamedTuple):
 
 
 class _WrongFormat(ValueError):
-    """A file is damaged, or has another format than the tool's. The message says why."""
+    """A file is damaged, or does not have the format of the tool. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class BoxTool:
     """Yields the boxes in the text of a file; raises _WrongFormat for a file of another kind."""
 
     def is_in(self, files: BoxFiles) -> bool:
-        """Return whether an archive contains a file of this tool."""
+        """Return whether an archive contains an annotation file of this tool."""
         return any(self._fits(files, member) for member in files.members(self.suffix))
 
     def read(self, files: BoxFiles) -> Annotations:
-        """Read all boxes of this tool; raise InvalidUpload if a file cannot be read."""
+        """Read all boxes in files of this tool; raise InvalidUpload if a file cannot be read."""
         result = Annotations(PLACE)
         for member in files.members(self.suffix):
             if not self._fits(files, member):
@@ -177,7 +177,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _members(value: Any, *names: str) -> list[Any]:
-    """Return members of a JSON object by name; None for each one that `value` does not have."""
+    """Return the members `names` of a JSON object; None for each member that it does not have."""
     return [value.get(name) if isinstance(value, dict) else None for name in names]
 
 
@@ -308,7 +308,7 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
 
 
 def _is_headless(lines: list[list[str]]) -> bool:
-    """Return whether a table has no header: its first line is a file, four numbers and a class."""
+    """Return whether the first line of a table is data: a file name, four numbers and a class."""
     kinds = [_as_number(cell) is None for cell in lines[0]] if lines else []
     if len(kinds) != len(_CORNERS) + 2 or kinds[:-1] != [True, *(False for _ in _CORNERS)]:
         return False
@@ -320,7 +320,7 @@ def _is_headless(lines: list[list[str]]) -> bool:
 
 
 def is_box_table(text: str) -> bool:
-    """Return whether the start of a table has one column per side of a box."""
+    """Return whether a table, given its first lines, has one column per side of a box."""
     try:
         next(_read_table(text), None)
     except _WrongFormat:

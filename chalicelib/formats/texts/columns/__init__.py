@@ -1,1 +1,1 @@
-"""The columns of tables: their names and content, and which have the texts and the labels."""
+"""Decides by names and content which columns of a table have the texts and the labels."""

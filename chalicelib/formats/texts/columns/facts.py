@@ -21,7 +21,7 @@ _LONGEST_SHARE = 2 / 3
 
 @dataclass
 class ColumnFacts:
-    """Statistics of a column. The first row is separate, because it may be a header."""
+    """Statistics of a column. The first row is not counted, because it may be a header."""
 
     first: str = ""
     """Cell of the first row, trimmed."""
@@ -48,7 +48,7 @@ class ColumnFacts:
         self.own_words = set(self.first.casefold().split())
 
     def add(self, cell: str) -> None:
-        """Count one cell."""
+        """Count one cell below the first row."""
         value = cell.strip()
         self.rows += 1
         self.characters += len(value)
@@ -67,7 +67,7 @@ class ColumnFacts:
                 self.parts.update({hash(part): times for part in parts})
 
     def with_first(self) -> ColumnFacts:
-        """Return a copy of the statistics that includes the first row and rows equal to it."""
+        """Return a copy of the statistics that also counts the first row and rows equal to it."""
         facts = replace(
             self, counts=self.counts.copy(), lists=self.lists.copy(), parts=self.parts.copy()
         )
@@ -77,7 +77,7 @@ class ColumnFacts:
 
     @property
     def are_names(self) -> bool:
-        """Return whether the values, or the labels in lists of labels, repeat as labels do."""
+        """Return whether the values (or, in lists of labels, the labels) repeat as labels do."""
         if self.all_repeat and self.distinct * 2 <= self.rows:
             return True
         names = self.counts - self.lists + self.parts
@@ -85,7 +85,7 @@ class ColumnFacts:
 
     @property
     def mostly_repeat(self) -> bool:
-        """Return whether there are few different values, and most values occur more than once."""
+        """Return whether the column has few different values, and most of them occur repeatedly."""
         once = sum(count == 1 for count in self.counts.values())
         return once * 2 < self.distinct > 1 and self.distinct * 2 <= self.rows
 
@@ -106,7 +106,7 @@ class ColumnFacts:
 
     @property
     def all_repeat(self) -> bool:
-        """Return whether there are several values and each occurs more than once."""
+        """Return whether the column has several values, and each value occurs more than once."""
         return len(self.counts) > 1 and min(self.counts.values()) > 1
 
     @property
@@ -121,7 +121,7 @@ class ColumnFacts:
 
 
 def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) -> list[ColumnFacts]:
-    """Count the cells of two columns. Rows without one of these columns are skipped.
+    """Count the cells of the text column and the label column. Skip rows without both cells.
 
     Returns:
         The statistics of the text column and of the label column.
@@ -148,7 +148,7 @@ def has_unnamed_header(
     """Return whether the first row seems to be a header, although its names are unknown.
 
     The conditions are strict, because an example that is mistaken for a header is lost. Both names
-    occur in no other row, and have a word that no other cell of their column has. The name of the
+    occur in no other row, and each has a word that no other cell of its column has. The name of the
     text column is much shorter than the average text. In addition, every label occurs more than
     once, or nearly all texts are longer than the name of their column.
     """
@@ -166,11 +166,11 @@ def has_unnamed_header(
 
 
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
-    """Return whether the first row seems to be a header, because a name has a known word.
+    """Return whether the first row seems to be a header, because a name contains a known word.
 
-    The cells of the first row must also occur in no other row, and look like names. Forms use
-    questions as column names. So one of the two names may be a question if all labels repeat, if
-    nearly all texts are longer, or if the other name is known.
+    The cells of the first row must also look like names, and occur in no other row. Tables from
+    forms have questions as column names. So one of the two names may be a question if all labels
+    repeat, if nearly all texts are longer than the name, or if the other name is known.
     """
     short = sum(fact.looks_like_a_name for fact in (texts, labels))
     is_clear = labels.all_repeat or texts.first_is_short or bool(find_other_column(names))
@@ -185,7 +185,7 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
 
 
 def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
-    """Return whether the text column and the label column are certainly swapped.
+    """Return whether the columns assumed to be text column and label column are swapped.
 
     They are swapped if the "texts" are a few short values that repeat, and the "labels" are longer
     and nearly all different. If the "labels" are much longer, a few of the "texts" may occur only

@@ -1,4 +1,4 @@
-"""Finds the header of a table, and its columns of text and label."""
+"""Finds the header of a table, its text column and its label column."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class ColumnFinder:
         self._find_columns(number, [cell.strip() for cell in cells])
 
     def _find_label_end(self) -> TextLayout:
-        """Return the layout, with `label_end` set if nearly all labels end with `;` or the like."""
+        """Return the layout; set `label_end` if nearly all labels end with a sign such as `;`."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         cells = (self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at)
@@ -125,7 +125,7 @@ class ColumnFinder:
         return replace(self._layout, label_end=end) if is_end else self._layout
 
     def _find_titles(self) -> frozenset[int]:
-        """Return the row numbers of titles, which have few cells and precede the column names."""
+        """Return the numbers of title rows, which have few cells and precede the column names."""
         titles: list[int] = []
         if self._options.header is False or self._header_row:
             return frozenset()
@@ -158,7 +158,7 @@ class ColumnFinder:
         return islice(self._table.rows(), _MOST_TITLES + _ROWS_BELOW)
 
     def _find_columns(self, number: int, names: list[str], *, has_titles: bool = False) -> None:
-        """Decide which columns to use, and whether a row is a header."""
+        """Decide which columns to use, and whether the row `number` is a header."""
         options, layout = self._options, self._layout
         self._is_guessed, self._texts_at = False, ()
         self._names = self._table.find_names(names, self._options)
@@ -195,10 +195,10 @@ class ColumnFinder:
             self._find_swap(has_header=is_header)
 
     def _skip_second_header(self, names: list[str]) -> None:
-        """Skip the further header rows that survey tools write below the header.
+        """Skip additional header rows that survey tools write below the header.
 
-        Such a row has other content in columns where all other rows have numbers, dates or
-        addresses. Or it has identifiers that number the columns, such as QID1, QID2.
+        An additional header row has other content in columns where all rows below have numbers,
+        dates or addresses. Or it has identifiers that number the columns, such as QID1, QID2.
         """
         are_numbers = are_numbered(*names)
         # A column behind the last name has no profile.
@@ -237,7 +237,7 @@ class ColumnFinder:
             )
 
     def _find_named(self, names: list[str]) -> NamedColumns:
-        """Find columns named like texts or labels; skip text columns of codes or few values."""
+        """Find columns with names for texts or labels; skip text columns of codes or few values."""
         named = find_named_columns(names)
         if len(names) == 2:
             return named
@@ -249,9 +249,9 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Return the columns that were requested, else those found by name, else by content.
+        """Return the requested columns, otherwise columns found by name, otherwise by content.
 
-        None stands for the first two columns.
+        The result None means the first two columns.
         """
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
@@ -271,7 +271,7 @@ class ColumnFinder:
         self, names: list[str], named: NamedColumns, text_at: int | None = None,
         label_at: int | None = None,
     ) -> Columns:  # fmt: skip
-        """Choose the columns by their content; a name such as `text` makes its column more likely.
+        """Choose the columns by their content. A name such as `text` makes a column more likely.
 
         Raises:
             InvalidUpload: several columns are equally likely.
@@ -296,7 +296,7 @@ class ColumnFinder:
         return Columns(text_at, label_at)
 
     def _find_predicted(self, text_at: int, likely: list[int]) -> int | None:
-        """Return the likely column whose values the texts clearly predict best, if there is one."""
+        """Return the column of `likely` whose values the texts predict clearly best, or None."""
         rows = [cells for _, cells in islice(self._table.rows(), 1, MAX_COMPARED + 1)]
         read = [
             ["".join(cells[at : at + 1]).strip() for cells in rows] for at in (text_at, *likely)
@@ -340,7 +340,7 @@ class ColumnFinder:
         )
 
     def _warn_of_equal_names(self) -> None:
-        """Add a warning if several columns have a requested name. The first one is read."""
+        """Add a warning if several columns have a requested name. The first of them is read."""
         for wanted in (
             *split_columns(self._names, self._options.text_column),
             self._options.label_column,
@@ -439,7 +439,7 @@ class ColumnFinder:
         )
 
     def _find_swap(self, *, has_header: bool) -> None:
-        """Swap the columns, and add a warning, if the second of two columns has the texts."""
+        """If the second of two columns has the texts, swap the columns and add a warning."""
         if are_swapped(*self._table.facts(Columns(0, 1)), has_header=has_header):
             self._layout = replace(self._layout, text_at=1, label_at=0).with_warning(
                 COLUMNS_SWAPPED,
@@ -452,7 +452,7 @@ class ColumnFinder:
 def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
     """Return how many rows are above the row with the column names.
 
-    Return 0 if a cell of these rows is repeated, because these rows may then be examples.
+    Return 0 if a cell of the rows above is repeated, because these rows may be examples.
     """
     judged = max(0, len(rows) - _LEAST_BELOW)
     for at, names in enumerate(rows[: min(_MOST_TITLES, judged)]):
@@ -467,7 +467,7 @@ def _count_above_names(rows: Sequence[Sequence[str]]) -> int:
 def _no_columns(
     names: list[str], unknown: dict[str, list[int]], profiles: list[ColumnProfile]
 ) -> InvalidUpload:
-    """Return the error for a table with unclear columns; its `detail` describes all columns."""
+    """Return the error for a table with unclear columns. Its `detail` describes all columns."""
     what = " and ".join(f"the {role}s" for role in unknown)
     fields = " and ".join(f"'{role}Column'" for role in unknown)
     message = (

@@ -1,9 +1,9 @@
-"""Decides how to read rows of three or more cells, if the header has two names.
+"""Decides how to read rows of three or more cells if the header has only two names.
 
 Texts with commas but without quotes are split into several cells. If the rows show which cell is
-the label, the other cells are joined to a text. If unnamed columns follow a label column, these
-columns are ignored with a warning. Otherwise, rows of three or more cells are rejected, because
-parts of texts would become labels.
+the label, the other cells of each row are joined to a text. If unnamed columns follow a label
+column, these columns are ignored with a warning. Otherwise, rows of three or more cells are
+rejected, because parts of texts would become labels.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Return the layout for a table whose header has two names, and whose rows may be wider.
+    """Return the layout for a table whose header has two names, and whose rows may have more cells.
 
-    If empty cells follow the two names, the layout stays the same, because these cells are unnamed
-    columns of a spreadsheet. If most rows have two cells, wider rows are rejected.
+    If empty cells follow the two names, the layout does not change, because these cells are unnamed
+    columns of a spreadsheet. If most rows have two cells, rows of more cells are rejected.
     """
     layout = table.layout
     rows = [(number, cells) for number, cells in islice(table.rows(), _MAX_ROWS)]
@@ -75,7 +75,7 @@ def _has_empty_names(table: TextTable) -> bool:
 
 
 def _has_labels_last(rows: list[list[str]]) -> bool:
-    """Return whether the last cells look like labels, and the second cells like parts of texts."""
+    """Return whether rows' last cells look like labels, and second cells like parts of texts."""
     wide = [cells for cells in rows if len(cells) > 2]
     if _count_spaced(wide, 1) >= _MOST and _count_spaced(wide, -1) <= _FEW:
         return True  # a comma with a space after it belongs to a sentence
@@ -88,7 +88,7 @@ def _has_labels_last(rows: list[list[str]]) -> bool:
 
 
 def _labels_move(rows: list[list[str]]) -> bool:
-    """Return whether the label is the last cell in rows of different widths."""
+    """Return whether labels are the last cells of rows with different numbers of cells."""
     counts = Counter(map(len, rows))
     del counts[max(counts)]
     if not counts:
@@ -108,7 +108,7 @@ def _have_decimals(wide: list[list[str]], labels: set[str]) -> bool:
 
 
 def _end_sentences(wide: list[list[str]]) -> bool:
-    """Return whether the second cells end like sentences and the first cells do not."""
+    """Return whether the second cells of rows end like sentences and the first cells do not."""
     ends = [[cells[at].strip()[-1:] in _SENTENCE_ENDS for cells in wide] for at in (0, 1)]
     return sum(ends[1]) >= len(wide) * _MOST and sum(ends[0]) <= len(wide) * _FEW
 
@@ -122,9 +122,9 @@ def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
 
 
 def _has_texts_behind(rows: list[list[str]]) -> bool:
-    """Return whether the cells after a label are parts of a text that was split at commas.
+    """Return whether the cells after the label are parts of a text that was split at commas.
 
-    If they are, the third cells begin with a space, or rows have different widths.
+    If so, the third cells begin with a space, or rows have different numbers of cells.
     """
     wide = [cells for cells in rows if len(cells) > 2]
     _, equal = Counter(map(len, wide)).most_common(1)[0]

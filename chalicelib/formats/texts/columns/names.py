@@ -104,17 +104,17 @@ class NamedColumns(NamedTuple):
 
     @property
     def columns(self) -> Columns | None:
-        """Return the columns; None unless there is one likely text column and one label column."""
+        """Return the columns; None unless each kind has exactly one likely column."""
         if len(self.texts) == len(self.labels) == 1:
             return Columns(self.texts[0], self.labels[0])
         return None
 
 
 def find_documented_columns(cells: Sequence[str]) -> Columns | None:
-    """Find the documented column names, such as `text` and `label`, in either order.
+    """Find a text column and a label column with documented names, such as `text` and `label`.
 
     Returns:
-        The positions of the names; None if the row contains anything else.
+        The positions of the columns, in any order; None if the row contains other cells.
     """
     names = [cell.strip() for cell in cells]
     if len(names) < 2 or any(names[2:]):
@@ -126,7 +126,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
 
 
 def find_named_columns(names: Sequence[str]) -> NamedColumns:
-    """Return the columns of a header that are named like texts, and those named like labels."""
+    """Return the columns of a header with names for texts, and those with names for labels."""
     folded = [fold_name(name) for name in names]
     texts = _surest(folded, _OLD_TEXT, TEXT_NAMES, LABEL_NAMES)
     labels = _surest(folded, _OLD_LABEL, LABEL_NAMES, TEXT_NAMES)
@@ -138,7 +138,7 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Find the columns of a header with two names, one known and the other unknown.
+    """Find the columns of a header with two names, if one name is known and the other is unknown.
 
     Returns:
         The columns; None for any other header.
@@ -153,7 +153,7 @@ def find_other_column(names: Sequence[str]) -> Columns | None:
 
 
 def has_known_word(names: Sequence[str]) -> bool:
-    """Return whether a name has a word, in any language, that tables use for texts or labels."""
+    """Return whether any name contains a word (of any language) for texts or labels."""
     words = {word for name in names for word in fold_name(name).split()}
     return not words.isdisjoint(TEXT_NAMES | LABEL_NAMES)
 
@@ -164,7 +164,7 @@ def fold_name(name: str) -> str:
 
 
 def find_column(names: Sequence[str], wanted: str) -> int | None:
-    """Return the index of the column whose name or number, from 1, is `wanted`; None if missing."""
+    """Return the index of the column with the name or number (from 1) `wanted`; None if missing."""
     if wanted in names:
         return list(names).index(wanted)
     folded = [fold_name(name) for name in names]
@@ -174,9 +174,9 @@ def find_column(names: Sequence[str], wanted: str) -> int | None:
 
 
 def split_columns(names: Sequence[str], wanted: str) -> list[str]:
-    """Split the column names in a request: one name, a JSON array, or names with commas between.
+    """Split the column names in a request: one name, a JSON array, or names separated by commas.
 
-    If a column has a name that contains commas, this name is not split.
+    The name of an existing column is not split, even if it contains commas.
     """
     if find_column(names, wanted) is not None:
         return [wanted]
@@ -191,7 +191,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of the names that match best: documented, else known, else similar."""
+    """Return the positions of the best names: documented names, else known, else similar names."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:
@@ -200,7 +200,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Tests whether the words of a name fit: "customer message" fits, "message id" does not."""
+    """Tests whether a name means texts or labels: "customer message" does, "message id" not."""
 
     known: frozenset[str]
     other: frozenset[str]

@@ -1,6 +1,6 @@
 """Finds the column whose values the texts predict best.
 
-The text of a row helps to predict its category, but not the agent, city or state in the row.
+The text of a row helps to predict the category of the row, but not its agent, city or state.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> in
 
     Args:
         texts: Texts of the table's first rows.
-        columns: Values of each candidate column in the same rows.
+        columns: Values of each candidate column in the same rows as the texts.
     """
     if len(texts) < _FEWEST_ROWS or len(columns) > _MAX_COLUMNS:
         return None
@@ -49,20 +49,20 @@ def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> in
 
 
 def _parts_of(text: str) -> set[str]:
-    """Return the character trigrams of a text, which also work for scripts without spaces."""
+    """Return the character trigrams of a text. They also work for scripts without spaces."""
     letters = _NO_LETTERS.sub(" ", text[:_MAX_CHARACTERS].casefold())
     return {letters[at : at + _PART] for at in range(len(letters) - _PART + 1)}
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better a classifier of texts predicts a column than its most frequent value.
+    """Return how much better a classifier of texts predicts `values` than the most frequent value.
 
     A classifier fitted on one half of the rows predicts the other half, and vice versa. The gain is
     the number of correct predictions, minus the number of rows with the most frequent value.
 
     Returns:
-        The gain as a fraction of the largest possible gain, and as a multiple of the standard
-            deviation of guessing, which shows whether the gain is due to chance.
+        The gain as a fraction of the largest possible gain. Then the gain as a multiple of the
+        standard deviation of guessing, which shows whether the gain is due to chance.
     """
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]

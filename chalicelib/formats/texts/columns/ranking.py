@@ -1,8 +1,8 @@
-"""Ranks the columns of a table by how well they fit texts and labels, by content and name.
+"""Ranks the columns of a table as text columns and as label columns, by content and name.
 
 Texts are long, consist of words, and differ from row to row. Labels are short and few, and each
-occurs several times. If the content of several columns is equally suitable, the name decides,
-because a column of states or agents looks like a column of labels.
+label occurs several times. If the content of several columns is equally suitable, their names
+decide, because a column of states or agents looks like a column of labels.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+")
 
 @dataclass
 class ColumnProfile:
-    """Statistics of the cells of one column below the first row."""
+    """Statistics of the cells of a column, without the first row."""
 
     name: str
     """Cell of the first row, trimmed."""
@@ -105,7 +105,7 @@ class ColumnProfile:
     def _factor(
         self, known: frozenset[str], opposite: frozenset[str], hints: frozenset[str]
     ) -> float:
-        """Return the factor by which the column's name changes its text score or label score."""
+        """Return the factor by which the column's name changes the text score or label score."""
         name = fold_name(self.name)
         words = name.split()
         if name in known:
@@ -127,11 +127,11 @@ class ColumnProfile:
         return len(self.values) * _CONSTANT_ROWS <= self.rows
 
     def are_codes(self, rows: int) -> bool:
-        """Return whether nearly all cells of the column are codes, in a table with `rows` rows."""
+        """Return whether nearly all of the `rows` cells of the column are codes."""
         return self.codes >= _NEARLY_ALL * rows
 
     def holds_code(self, cell: str) -> bool:
-        """Return whether a cell is a code like the cells of this column.
+        """Return whether `cell` is a code like the codes of this column.
 
         A code with letters, such as `Q1`, counts only if most values of the column have letters.
         """
@@ -142,7 +142,7 @@ class ColumnProfile:
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
-    """Return the statistics of all columns. The first row, and rows equal to it, do not count.
+    """Return statistics of all columns, without the first row and the rows equal to it.
 
     Args:
         rows: rows of the table, beginning with the first row.
@@ -159,14 +159,14 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
 
 
 def find_likely(scores: Sequence[float], taken: int | None = None) -> list[int]:
-    """Return the positions of the highest score and of nearly equal scores, except `taken`."""
+    """Return the positions of the highest score and of scores nearly as high; ignore `taken`."""
     others = [at for at, score in enumerate(scores) if at != taken and score > 0]
     best = max((scores[at] for at in others), default=0.0)
     return [at for at in others if scores[at] > _CLEAR * best]
 
 
 def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at: int) -> bool:
-    """Return whether the first row has the column names, judged by all columns.
+    """Return whether the first row contains the column names, judged by all columns.
 
     Column names are short and do not occur in the rows below. A few exceptions are allowed, because
     issue trackers repeat column names, and surveys number their columns. In the columns `text_at`
@@ -188,7 +188,7 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
 
 
 def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row names groups of columns, and the next row names the columns.
+    """Return whether `names` are names of groups of columns, and the next row names the columns.
 
     A group name spans merged cells, so some cells are empty or repeat. The cells of the next row
     are different short names that do not occur in later rows.
@@ -212,7 +212,7 @@ def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def describe_columns(profiles: Sequence[ColumnProfile]) -> str:
-    """Return a sentence about each column: position, name, number of values, samples and ranks."""
+    """Return sentences, one per column: position, name, number of values, samples and ranks."""
     lines = []
     for column in summarize_columns(profiles):
         samples = ", ".join(repr(value[:_SAMPLE_CHARACTERS]) for value in column.samples)
@@ -264,5 +264,5 @@ def are_numbered(*cells: str) -> bool:
 
 
 def _count_words(value: str) -> int:
-    """Return the number of words. Two characters of Chinese, Japanese or Korean are one word."""
+    """Return the number of words. Two characters of Chinese, Japanese or Korean count as a word."""
     return len(value.split()) + len(_WIDE.findall(value)) // 2

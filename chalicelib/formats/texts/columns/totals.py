@@ -1,4 +1,4 @@
-"""Finds totals below a table, such as `Total,60`, which would otherwise become examples."""
+"""Finds rows of totals at the end of a table, such as `Total,60`. They are not examples."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _MOST_FIGURE_WORDS = 2
 def find_totals(
     last: Sequence[TextRow], counts: Mapping[str, int], known: Collection[str]
 ) -> frozenset[int]:
-    """Find rows at the end of a table that are totals and not examples.
+    """Return the numbers of rows at the end of a table that are totals and not examples.
 
     There are two kinds of totals. In the first kind, the labels of the total rows are numbers or
-    dates, unlike all labels above these rows. In the second kind, each row has a figure and the
-    name of a total, and at least one of the rows has a label that does not occur above them.
+    dates, unlike all labels above these rows. In the second kind, each row has a figure and a name
+    such as `Total`, and at least one of the rows has a label that does not occur above these rows.
 
     Args:
         last: The last accepted rows of the table.
@@ -32,7 +32,7 @@ def find_totals(
         known: Labels of the dataset to which the table is added.
 
     Returns:
-        The numbers of the total rows; empty if there are too many to be totals.
+        The numbers of the total rows; none if there are too many rows to be totals.
     """
     # The last rows whose labels are numbers. Most tables have none, because their labels are words.
     rows = list(takewhile(lambda row: _is_number(row.label), reversed(last)))
@@ -63,7 +63,7 @@ def _named_totals(
 
 
 def _is_total(row: TextRow) -> bool:
-    """Return whether a row holds the name of a total and a figure, in either order."""
+    """Return whether a row has a name such as `Total` and a figure, in either order."""
     text, label = row.text, row.label
     return (_names_total(text) and _is_figure(label)) or (_names_total(label) and _is_figure(text))
 
@@ -78,7 +78,7 @@ def _is_figure(cell: str) -> bool:
 
 
 def _is_number(label: str) -> bool:
-    """Return whether a label has digits but no letters: a number, a fraction or a date."""
+    """Return whether a label has digits but no letters, like a number, a fraction or a date."""
     return any(map(str.isdigit, label)) and not any(map(str.isalpha, label))
 
 

@@ -1,1 +1,1 @@
-"""Reads exports of other tools: intents with example texts. See beyond.md, section 1."""
+"""Reads exports of other tools. They contain intents with texts. See beyond.md, section 1."""

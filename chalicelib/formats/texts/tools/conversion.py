@@ -39,7 +39,7 @@ FAMILIES: tuple[Callable[[ExportFile], ToolExport | None], ...] = (
 
 
 class ConvertedExport(NamedTuple):
-    """A tool's export, converted to rows of text and label."""
+    """An export of another tool, converted to rows of text and label."""
 
     rows: BinaryIO
     """CSV in UTF-8. Row n has example text n of the export."""
@@ -52,12 +52,12 @@ def convert_export(
     """Convert a file to CSV if it is an export of a known tool.
 
     Args:
-        file: Seekable; read from its start.
+        file: The file, seekable; it is read from its start.
         options: How the caller wants the file to be read.
         check: Called often; may raise an error to stop.
 
     Returns:
-        The rows; None if the file is not a known export, or another format is requested.
+        The converted rows; None if the file is not a known export, or another format is requested.
 
     Raises:
         InvalidUpload: the export cannot be read, or is not an export of the requested tool.

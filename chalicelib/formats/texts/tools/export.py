@@ -32,13 +32,13 @@ class ExportFile:
 
     @cached_property
     def head(self) -> str:
-        """Return the first characters, without a byte order mark."""
+        """Return the first characters of the file, without a byte order mark."""
         self.file.seek(0)
         return decode(self.file.read(_HEAD_BYTES), "ignore")
 
     @cached_property
     def text(self) -> str:
-        """Return the whole text of the file. An upload of texts has at most 25 MB."""
+        """Return the whole text of the file, which has at most 25 MB as every upload of texts."""
         with open_text(self.file, find_encoding(self.file)) as stream:
             return stream.read()
 
@@ -50,11 +50,11 @@ class EntityCount:
     count: int = 0
 
     def add(self, found: object) -> None:
-        """Count the entities in a list."""
+        """Add the length of a list of entities to the count."""
         self.count += len(found) if isinstance(found, list) else 0
 
     def join(self, spans: object) -> str:
-        """Join the parts of a text, and count the parts that are entities."""
+        """Return the text of a list of parts, and count the parts that are entities."""
         texts = []
         for span in items_of(spans):
             texts.append(text_of(span, "text"))
@@ -68,7 +68,7 @@ Reader = Callable[[Any, EntityCount], Iterator[Pair]]
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool whose exports can be read."""
+    """Another tool, whose exports can be read."""
 
     kind: str
     """Name of the format in the API."""
@@ -81,7 +81,7 @@ class Tool:
     read: Reader
 
     def refuse(self, fault: object) -> InvalidUpload:
-        """Return the error for an export that cannot be read; its text names the tool."""
+        """Return the error for an export that cannot be read. The error text names the tool."""
         return InvalidUpload(
             f"The file is an export of {self.name} that cannot be read: {fault}. Export it again, "
             "or send csv with the columns text and label."
@@ -103,7 +103,7 @@ def decode(content: bytes, errors: str = "strict") -> str:
 
 
 def items_of(value: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the elements of a list of objects; raise ExportFault for anything else."""
+    """Yield the elements of a list of objects; raise ExportFault if `value` is not such a list."""
     if not isinstance(value, list):
         raise ExportFault("a list of objects is missing")
     for number, item in enumerate(value, 1):
@@ -113,7 +113,7 @@ def items_of(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def text_of(item: Mapping[str, Any], key: str) -> str:
-    """Return a member that is a text; "" if it is missing or null. Raise ExportFault otherwise."""
+    """Return the text of the member `key`; "" if it is missing or null. Else raise ExportFault."""
     value = item.get(key)
     if value is None:
         return ""
@@ -123,7 +123,7 @@ def text_of(item: Mapping[str, Any], key: str) -> str:
 
 
 def member(value: object, *keys: str) -> Any:
-    """Return the member at a path of keys in nested objects; None if a key is missing."""
+    """Return the member of nested objects that `keys` lead to; None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -1,4 +1,4 @@
-"""Reads exports that are one JSON object: Rasa, Snips, LUIS, Azure, Dialogflow, Watson."""
+"""Reads exports that are one JSON value: of Rasa, Snips, LUIS, Azure, Dialogflow and Watson."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 def find_json_export(source: ExportFile) -> ToolExport | None:
-    """Return the export in a file of one JSON object; None if no known tool wrote it."""
+    """Return the export in a file of one JSON value; None if no known tool wrote the file."""
     if not source.head.lstrip().startswith(("{", "[")):
         return None
     signed = [tool for tool in JSON_TOOLS if all(sign in source.text for sign in tool.signs)]
@@ -51,7 +51,7 @@ def find_json_export(source: ExportFile) -> ToolExport | None:
 
 
 def parse_json(text: str) -> Any:
-    """Parse one JSON value; return None if more values follow, as in JSON lines.
+    """Parse a text of one JSON value; return None if more values follow, as in JSON lines.
 
     Raises:
         ExportFault: the text is not JSON, or exceeds a limit.

@@ -1,4 +1,4 @@
-"""Reads exports of headings and list items: Rasa's older Markdown, and LU of LUIS."""
+"""Reads exports that consist of headings and list items: Rasa's older Markdown, LU of LUIS."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LU_ENTITY = re.compile(r"\{[^{}=\n]*(?:=([^{}\n]*))?\}")
 
 
 def find_outline_export(source: ExportFile) -> ToolExport | None:
-    """Return the export in a file of headings and list items; None if no known tool wrote it."""
+    """Return the export in a file of headings and list items; None if of no known tool."""
     # The last line of a longer file may be cut.
     lines = source.head.splitlines()[: None if len(source.head) < _SHORT else -1]
     if not all(map(_LINE.fullmatch, lines)):

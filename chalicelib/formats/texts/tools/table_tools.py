@@ -25,7 +25,7 @@ _ADDED = _SIGNS | {"id", "annotator", "annotators", "created_at", "updated_at", 
 
 
 def find_table_export(source: ExportFile) -> ToolExport | None:
-    """Return the export in Label Studio's CSV; None for another file or unclear columns."""
+    """Return the export in a CSV file of Label Studio; None for other files or unclear columns."""
     first = next(iter(source.head.splitlines()), "")
     if not all(sign in first for sign in _SIGNS):
         return None
@@ -56,7 +56,7 @@ def _read_tasks(document: Any, entities: EntityCount) -> Iterator[Pair]:
 
 
 def _label_of(cell: str) -> str:
-    """Return the label in a cell. Several choices are joined to one label."""
+    """Return the label in a cell. If the cell has several choices, they are joined to one label."""
     if not cell.startswith(("{", "[")):
         return cell
     try:

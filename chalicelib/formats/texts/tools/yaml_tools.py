@@ -1,7 +1,7 @@
 """Reads exports in YAML: Rasa and Snips.
 
-Documents are built from the events of the parser. So aliases, which can multiply a small file to
-gigabytes, are refused before they are expanded.
+Documents are built from the events of the parser. So aliases are refused before they are expanded.
+They could expand a small file to gigabytes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SNIPS_ENTITY = re.compile(r"\[[\w:.@/ -]+\](?:\(([^()\n]*)\))?")
 
 
 def find_yaml_export(source: ExportFile) -> ToolExport | None:
-    """Return the export in a YAML file; None if no known tool wrote it."""
+    """Return the export in a YAML file; None if no known tool wrote the file."""
     lines = (line for line in source.head.splitlines() if line.strip() and not line.startswith("#"))
     if not _FIRST_LINE.match(next(lines, "")):
         return None
@@ -58,7 +58,7 @@ def has_utterances(text: str) -> bool:
 
 
 def parse_yaml(text: str, check: Callable[[], None]) -> list[Any]:
-    """Parse the documents in a YAML text. They consist only of lists, dicts and texts.
+    """Parse the documents in a YAML text. Documents consist only of lists, dicts and texts.
 
     Raises:
         ExportFault: the text is not YAML, has aliases, or exceeds a limit.

@@ -1,4 +1,4 @@
-"""Reads zip archives: Dialogflow, Azure's custom text classification, Rasa projects."""
+"""Reads exports that are zip archives: Dialogflow, Azure custom text classification, Rasa."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _CUSTOM = next(tool for tool in JSON_TOOLS if tool.kind == CUSTOM_TEXT)
 
 
 def may_be_zip_export(head: bytes) -> bool:
-    """Return whether a file may be a zip export, judged by the name of the first file in it."""
+    """Return whether a file may be a zip export, judged by the first name in the archive."""
     if not looks_like_zip(head) or len(head) < _NAME_AT:
         return False
     [length] = struct.unpack_from("<H", head, _NAME_AT - 4)
@@ -68,7 +68,7 @@ def is_zip_export(file: BinaryIO) -> bool:
 
 
 def find_zip_export(source: ExportFile) -> ToolExport | None:
-    """Return the export in a zip archive; None if no known tool wrote it."""
+    """Return the export in a zip archive; None if no known tool wrote the archive."""
     source.file.seek(0)
     if not looks_like_zip(source.file.read(4)):
         return None
@@ -95,7 +95,7 @@ def _kind_of(archive: ZipArchive) -> str:
 
 
 def _texts_of(archive: ZipArchive, files: list[ZipMember]) -> Iterator[str]:
-    """Yield the texts of readable files, until their total size exceeds the limit of an export."""
+    """Yield the texts of those `files` that can be read, up to the size limit of an export."""
     left = MAX_UNPACKED_BYTES
     for found in files:
         left -= found.entry.size_bytes
@@ -106,7 +106,7 @@ def _texts_of(archive: ZipArchive, files: list[ZipMember]) -> Iterator[str]:
 
 
 class _Files:
-    """The files of an archive, whose total unpacked size is limited."""
+    """Reads the files of an archive. Their total unpacked size is limited."""
 
     def __init__(self, archive: ZipArchive, source: ExportFile) -> None:
         self._archive, self.check = archive, source.check
@@ -114,7 +114,7 @@ class _Files:
         self.members = {member.path: member for member in archive.members()}
 
     def read(self, found: ZipMember, sign: Callable[[str], bool] = bool) -> str:
-        """Return the text of a file; "" if `sign` returns False for the text.
+        """Return the text of the file `found`; "" if `sign` returns False for the text.
 
         Raises:
             ExportFault: the file cannot be read, is not UTF-8, or exceeds the total size limit.
@@ -147,7 +147,7 @@ def _read_agent(files: _Files, entities: EntityCount) -> Iterator[Pair]:
 
 
 def _read_intent(path: str, document: Any, entities: EntityCount) -> Iterator[Pair]:
-    """Yield the phrases of an intent's file, or of a file in an intent's folder (Dialogflow CX)."""
+    """Yield the phrases in the file of an intent, or in a file of its folder (Dialogflow CX)."""
     if isinstance(member(document, "userSays"), list):
         for item in items_of(document["userSays"]):
             yield entities.join(item.get("data")), text_of(document, "name")
