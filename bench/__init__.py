@@ -1,1 +1,1 @@
-"""Benchmarks, and commands that generate data files of this repository; not part of releases."""
+"""Benchmarks, and commands that generate data files of this repository. Not part of releases."""

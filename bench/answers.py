@@ -5,7 +5,7 @@ Run it against each version, started with an empty state, and compare the two fi
     python -m bench.answers record URL KEY_FILE answers.json
     python -m bench.answers compare before.json after.json
 
-It uses only HTTP, so it can also record versions that are older than this module. Random ids, dates
+The program uses only HTTP, so it can also record versions older than this module. Random ids, dates
 and URLs are replaced by counters; everything else, sha256 of artifacts included, must be equal.
 """
 
@@ -51,7 +51,7 @@ class Recorder:
     """Calls the service, and stores each answer by name, without random values."""
 
     def __init__(self, url: str, key_file: Path) -> None:
-        """Sign in with the demo account's private key."""
+        """Sign in with the private key of the demo account."""
         self.answers: Answers = {}
         self._known: dict[str, str] = {}
         self._client = httpx.Client(base_url=url, timeout=120)
@@ -89,7 +89,7 @@ class Recorder:
         return body
 
     def wait(self, path: str, member: str = "status") -> Any:
-        """Poll a job until it has ended; return its last answer, which is not stored."""
+        """Poll a job until it has ended; return the last answer. The answers are not stored."""
         deadline = time.monotonic() + JOB_SECONDS
         while time.monotonic() < deadline:
             body = self.call("", "GET", path)
@@ -99,7 +99,7 @@ class Recorder:
         raise TimeoutError(path)
 
     def _stable(self, value: Any, member: str = "") -> Any:
-        """Replace values that differ between two runs of one version, such as ids and dates."""
+        """Replace values, such as ids and dates, that differ between two runs of a version."""
         if member in _VOLATILE:
             return type(value).__name__
         if isinstance(value, dict):
@@ -132,14 +132,14 @@ def shape(kind: str, color: str, number: int) -> Image.Image:
 
 
 def png(image: Image.Image) -> bytes:
-    """Encode an image."""
+    """Encode an image as PNG."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
     return buffer.getvalue()
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:
-    """Pack files into a zip archive."""
+    """Pack files, given by name, into a zip archive."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in files.items():
@@ -148,7 +148,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def multi_label_archive() -> bytes:
-    """Draw images that show a circle, a square or both."""
+    """Draw images that show a circle, a square or both; return them as a zip archive."""
     files = {}
     for number in range(24):
         image = Image.new("RGB", (96, 96), "white")
@@ -163,7 +163,7 @@ def multi_label_archive() -> bytes:
 
 
 def detection_archive() -> bytes:
-    """Draw one box on each of 16 images."""
+    """Draw 16 images with one box each; return a zip archive with their annotations."""
     table = io.StringIO()
     rows = csv.writer(table)
     rows.writerow(["image", "box0"])
@@ -235,7 +235,7 @@ OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def record_texts(recorder: Recorder) -> None:
-    """Store the answers to calls that upload, read, train on and predict texts."""
+    """Record the answers to calls that upload texts, read them, train on them and predict texts."""
     call = recorder.call
     shop = {"data": ("shop.csv", (SAMPLES / "shop_intents.csv").read_bytes())}
     form = {"type": "text-intent", "name": "shop"}
@@ -294,7 +294,7 @@ def record_texts(recorder: Recorder) -> None:
 
 
 def record_images(recorder: Recorder) -> None:
-    """Store the answers to calls that upload, read, train on and predict images of each type."""
+    """Record the answers to calls that upload, read, train on and predict images of each type."""
     call = recorder.call
     path = "/v2/vision/datasets/upload/sync"
     signs = (SAMPLES / "road_signs.zip").read_bytes()
@@ -335,13 +335,13 @@ def record_images(recorder: Recorder) -> None:
 
 
 def read_model(recorder: Recorder, name: str, family: str, model: str) -> None:
-    """Read every record that belongs to a model."""
+    """Record the answers to calls that read a model and everything that belongs to it."""
     for what in ("train/{}", "models/{}", "models/{}/lc", "models/{}/card", "models/{}/evaluation"):
         recorder.call(f"{name}: {what}", "GET", f"/v2/{family}/{what.format(model)}")
 
 
 def record(url: str, key_file: Path) -> Answers:
-    """Make all calls, and return their answers by name."""
+    """Make all calls, and return the answers by name."""
     recorder = Recorder(url, key_file)
     for number, (method, path, options) in enumerate((*ERRORS, *OPTIONS)):
         recorder.call(f"{number} {method} {path}", method, path, **options)
@@ -353,7 +353,7 @@ def record(url: str, key_file: Path) -> Answers:
 
 
 def differences(before: Answers, after: Answers) -> Iterator[str]:
-    """Yield each answer that is not equal, as a unified diff."""
+    """Yield a unified diff for each answer that is not equal before and after."""
     for name in before.keys() | after.keys():
         pair = [
             json.dumps(answers.get(name), indent=1, ensure_ascii=False).splitlines()

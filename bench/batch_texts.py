@@ -1,6 +1,6 @@
 """Measures batches of texts: cost, memory, and the delay that a batch causes to single calls.
 
-Sections of bench/bench_batches.py.
+The functions are sections of bench/bench_batches.py.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
 
 @contextmanager
 def served(app: str = "app:app", **fields: object) -> Iterator[tuple[LocalStack, Client, World]]:
-    """Start a stack; yield the stack, a client that polls twice a second, and a test `World`."""
+    """Start a local stack; yield it, a client that polls twice a second, and a test `World`."""
     environment = {"PRESAGE_RATE_FACTOR": "1000"}
     with LocalStack(app, environment=environment) as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
@@ -61,7 +61,7 @@ def served(app: str = "app:app", **fields: object) -> Iterator[tuple[LocalStack,
 
 
 def model_of(client: Client, asked: argparse.Namespace) -> str:
-    """Train a model with the fast profile on queries with 150 labels; return its id."""
+    """Train a model with the fast profile on queries with 150 labels; return the model's id."""
     rows = short_texts(asked.data, 10**9)[:: max(1, 150_000 // TRAINED_ON)]
     fields = {"trainParams": json.dumps({"profile": "fast"})}
     dataset_id = int(client.upload(csv_file(rows))["id"])
@@ -77,7 +77,7 @@ def lines_of(texts: Iterable[str]) -> bytes:
 
 
 def begin(client: Client, model: str, content: bytes, call: str = "batches", **more: Any) -> str:
-    """Start a batch or ranking; return the path of its record."""
+    """Start a batch or a ranking; return the API path of its record."""
     name = "lines.csv" if content.startswith(b"text") else "lines.jsonl"
     sent = {"modelId": model, **more}
     files = {"data": (name, content)}
@@ -88,7 +88,7 @@ def begin(client: Client, model: str, content: bytes, call: str = "batches", **m
 
 
 def _sent_before(client: Client, name: str, content: bytes) -> str:
-    """Upload a file with a presigned form, which large files need; return the file's path."""
+    """Upload a file with a presigned form, as large files need; return the path of the file."""
     issued = client.json("POST", "/v2/uploads", {"name": name}).ok
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / name
@@ -99,14 +99,14 @@ def _sent_before(client: Client, name: str, content: bytes) -> str:
 
 
 def end(client: Client, path: str) -> dict[str, Any]:
-    """Wait for a batch; return its record."""
+    """Wait for the end of a batch; return its record."""
     found = client.wait(path, lambda record: record["status"] in ENDED, WAIT_SECONDS)[-1]
     assert found["status"] == "SUCCEEDED", found
     return found
 
 
 def bench_speed(report: Report, asked: argparse.Namespace) -> None:
-    """Compare the speed of a batch with `encode` alone, and with single calls."""
+    """Compare the speed of a batch with the speed of `encode` alone, and of single calls."""
     texts = [text for text, _ in short_texts(asked.data, asked.texts)]
     with served() as (stack, client, _):
         model = model_of(client, asked)
@@ -131,7 +131,7 @@ def bench_speed(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_memory(report: Report, asked: argparse.Namespace) -> None:
-    """Compare the memory of two batches, one of them ten times as long, and check their results."""
+    """Compare the memory of a batch and of a batch ten times as long, and check the results."""
     peaks = []
     for app, count in (("app:app", asked.lines // 10), (CONSTANT, asked.lines)):
         with served(app) as (stack, client, world):
@@ -155,7 +155,7 @@ def bench_memory(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_latency(report: Report, asked: argparse.Namespace) -> None:
-    """Measure the time of single calls, alone and while a batch runs."""
+    """Measure the time of single calls without a batch and while a batch runs."""
     texts = [text for text, _ in short_texts(asked.data, asked.texts)]
     with served() as (_, client, _):
         model = model_of(client, asked)
@@ -178,7 +178,7 @@ def bench_latency(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_quota(report: Report, asked: argparse.Namespace) -> None:
-    """Run a batch with more lines than predictions are left, without and with `partial`."""
+    """Run a batch of more lines than the quota allows, without and with `partial`."""
     texts = [f"text {n}" for n in range(asked.texts)]
     left = len(texts) // 2
     with served(CONSTANT) as (_, client, world):
@@ -200,7 +200,7 @@ def _left(client: Client) -> int:
 
 
 def _own(stack: LocalStack) -> list[tuple[str, int]]:
-    """Return name and process id of each process of a stack, except its emulator."""
+    """Return the name and the process id of each process of a stack except its emulator."""
     return [(name, pid) for name, pid in stack.processes.items() if name != "aws"]
 
 
@@ -210,7 +210,7 @@ def _largest(stack: LocalStack) -> float:
 
 
 def _processor(stack: LocalStack) -> float:
-    """Return the processor seconds of a stack's processes (not its emulator) and their children."""
+    """Return the processor seconds of a stack's processes and children, except the emulator."""
     total = 0
     for _, pid in _own(stack):
         fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
@@ -219,7 +219,7 @@ def _processor(stack: LocalStack) -> float:
 
 
 def _encode(texts: Sequence[str]) -> tuple[float, float]:
-    """Encode texts in a separate process; return its wall time and processor time in seconds."""
+    """Encode texts in a separate process; return wall time and processor time in seconds."""
     done = subprocess.run(
         [sys.executable, "-c", _ENCODE, str(default_directory())],
         input=json.dumps(list(texts)),
@@ -234,7 +234,7 @@ def _encode(texts: Sequence[str]) -> tuple[float, float]:
 
 
 def _calling(client: Client, model: str, texts: Sequence[str]) -> float:
-    """Predict single texts from several callers at once; return the answers per second."""
+    """Predict single texts in several threads at once; return the number of answers per second."""
 
     def ask(share: Sequence[str]) -> None:
         with client.clone() as mine:
@@ -248,7 +248,7 @@ def _calling(client: Client, model: str, texts: Sequence[str]) -> float:
 
 
 def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any) -> float:
-    """Predict 100 to 400 texts one by one; return the 99th percentile of the times, in seconds."""
+    """Predict 100 to 400 texts one by one; return the 99th percentile of the seconds taken."""
     taken: list[float] = []
     for text in texts[:400]:
         begun = time.perf_counter()
@@ -265,7 +265,7 @@ def _text(number: int) -> str:
 
 
 def _wrong(client: Client, model: str, record: dict[str, Any], count: int) -> int:
-    """Count result lines that are out of order, have no label, or differ from a single call."""
+    """Count lines of a batch that are out of order, have no label, or differ from a single call."""
     wrong, seen, step = 0, 0, max(1, count // COMPARED)
     with opened(record["resultUrl"]) as answer:
         for line in answer:

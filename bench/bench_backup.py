@@ -1,4 +1,4 @@
-"""Backup at scale: 100,000 texts and 50 models are dumped, restored elsewhere, and compared.
+"""Measures a backup: dumps 100,000 texts and 50 models, restores them elsewhere, and compares.
 
 Run: python -m bench.bench_backup [--texts N --models N]. It starts two local stacks, fills the
 first one over HTTP, and moves all of its data to the second one with the command of
@@ -57,7 +57,7 @@ SHARED_BYTES = 10_000_000
 
 @dataclass(frozen=True)
 class Run:
-    """One finished command."""
+    """The result of a finished backup command."""
 
     seconds: float
     """Duration in seconds."""
@@ -66,10 +66,10 @@ class Run:
 
 
 def run(stack: LocalStack, *arguments: str) -> Run:
-    """Run `python -m infra.backup` for a stack; it must succeed.
+    """Run `python -m infra.backup` for a stack. The command must succeed.
 
     Raises:
-        RuntimeError: it failed; the message has its output.
+        RuntimeError: the command failed. The message contains its output.
     """
     environment = {**os.environ, "PRESAGE_STATE_DIR": str(stack.state.folder)}
     command = [sys.executable, "-m", "infra.backup", *arguments]
@@ -86,19 +86,19 @@ def run(stack: LocalStack, *arguments: str) -> Run:
 
 
 def files(folder: Path) -> dict[Path, int]:
-    """Return the size in bytes of each file of a backup, by path."""
+    """Return, by path, the size in bytes of each file of a backup."""
     found = [*(folder / PIECES).glob("*/*"), folder / MANIFEST]
     return {path: path.stat().st_size for path in found}
 
 
 def written(folder: Path, before: Mapping[Path, int]) -> int:
-    """Return the total size in bytes of the manifest and of the files that a dump has added."""
+    """Return the total size in bytes of the manifest and of the files that are not in `before`."""
     new = {path: size for path, size in files(folder).items() if path not in before}
     return sum(new.values()) + (folder / MANIFEST).stat().st_size
 
 
 class Contents:
-    """All rows and objects of a stack, read without the code under test."""
+    """All table rows and bucket objects of a stack, read without the code under test."""
 
     def __init__(self, stack: LocalStack) -> None:
         settings = stack.settings
@@ -116,7 +116,7 @@ class Contents:
             self.objects[key] = (answer["Body"].read(), answer["ContentType"])
 
     def differences(self, other: Contents) -> int:
-        """Count rows and objects that differ or that only one stack has; print the first."""
+        """Count rows and objects that differ or that only one stack has; print the first ones."""
         pairs = ((self.rows, other.rows), (self.objects, other.objects))
         differing = [
             key
@@ -130,7 +130,7 @@ class Contents:
 
 
 def _plain(value: Any) -> Any:
-    """Sort members and sets, so that equal values compare as equal."""
+    """Sort the members and sets in a value, so that equal values compare as equal."""
     if isinstance(value, dict):
         return sorted(
             (name, sorted(inner) if name in SETS else _plain(inner))
@@ -141,7 +141,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Bench:
-    """The stacks, caller and report that every section uses."""
+    """The two stacks, the caller and the report that every section uses."""
 
     report: Report
     """Receives the rows."""
@@ -156,7 +156,7 @@ class Bench:
 
 
 def fill(caller: Client, texts: int, models: int) -> int:
-    """Upload texts and images and train models; return the id of the models' dataset."""
+    """Upload texts and images, and train models; return the id of the dataset of the models."""
     started = time.perf_counter()
     small = int(caller.dataset(csv_file(made_rows(MODEL_ROWS)))["id"])
     for number in range(models):
@@ -172,7 +172,7 @@ def fill(caller: Client, texts: int, models: int) -> int:
 
 
 def bench_move(bench: Bench) -> None:
-    """Dump one stack, restore the dump into the other, and compare their data."""
+    """Dump one stack, restore the dump into the other stack, and compare their data."""
     dumped = run(bench.first, "dump", str(bench.folder))
     size = sum(files(bench.folder).values())
     verified = run(bench.first, "verify", str(bench.folder))
@@ -190,7 +190,7 @@ def bench_move(bench: Bench) -> None:
 
 
 def bench_again(bench: Bench) -> int:
-    """Add two examples and dump again; return the id of their dataset."""
+    """Add two examples and dump again; return the id of the dataset with these examples."""
     path, caller = f"{LANGUAGE}/datasets", bench.caller
     home = int(caller.json("POST", path, {"name": "home", "type": "text-intent"}).ok["id"])
     for label in ("left", "right"):
@@ -209,7 +209,7 @@ def bench_again(bench: Bench) -> int:
 
 
 def bench_moving(bench: Bench, home: int, trained: int) -> None:
-    """Dump while callers upload, train, add and delete; check the restored data."""
+    """Dump a stack while callers upload, train, add and delete; check the restored data."""
     bench.first.resume_workers()
     load = Load(bench.caller, home, trained, Journal())
     time.sleep(MOVING_SECONDS)

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 def compare(
     report: Report, client: Client, call: str, files: Mapping[str, bytes], **fields: str
 ) -> None:
-    """Predict files as a batch and by single calls; report how many lines are equal."""
+    """Predict files as a batch and by single calls; report how many results are equal."""
     begun = time.perf_counter()
     _, lines = answered(client, VISION, "files.zip", make_zip(files), seconds=3600, **fields)
     batch_seconds = time.perf_counter() - begun

@@ -1,7 +1,7 @@
 """Measures the client: its import, its size, a call, and the upload of a file of 500 MB.
 
-Run: python -m bench.bench_client [--only import|size|call|upload]. Each time is compared with a
-peer in the same run: the import of httpx, or a call with httpx alone.
+Run: python -m bench.bench_client [--only import|size|call|upload]. Each time is compared in the
+same run with a peer: the import of httpx, or a call with httpx alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ with Presage.from_env() as client:
 
 
 def import_ratio(repeats: int = IMPORTS) -> float:
-    """Return the median time of `import presage`, divided by that of `import httpx`."""
+    """Return the median time of `import presage`, divided by the median time of `import httpx`."""
     seconds: dict[str, list[float]] = {"httpx": [], "presage": []}
     for _ in range(repeats + 1):
         for name, found in seconds.items():
@@ -69,7 +69,7 @@ def packed_size() -> int:
 
 
 def call_ratio(url: str, email: str, key: str) -> float:
-    """Return the median time of a call by the client, divided by that of a call by httpx alone."""
+    """Return the median time of a call by the client, divided by the time of a call by httpx."""
     import httpx
 
     sys.path.insert(0, str(SOURCE))
@@ -88,7 +88,7 @@ def call_ratio(url: str, email: str, key: str) -> float:
 
 
 def seconds_of(call: Callable[[], object]) -> float:
-    """Return the median seconds of a call."""
+    """Return the median time of `call` over several calls, in seconds."""
     found = []
     for _ in range(CALLS):
         begun = time.perf_counter()
@@ -98,7 +98,7 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def upload_memory(world: World, email: str) -> float:
-    """Upload a file of 500 MB and return the peak memory of the process, in MB."""
+    """Upload a file of 500 MB; return the peak memory of the uploading process, in MB."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "large.zip"
         with file.open("wb") as stream:

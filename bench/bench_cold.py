@@ -1,12 +1,12 @@
 """Measures cold starts of the packaged functions, in new processes that use only the zip.
 
-Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. Builds nothing. Starts
-a local stack for tables and bucket, and trains models there. Each fresh process makes one
-prediction. Some processes have the model files on their disk, others download them at 100 MB/s.
-Then the benchmark reads a record in a function that answers all routes, and in a function that
-answers only routes of records, and compares the costs. It prints the best and the median of all
-runs. The median must meet the bars. With `--former`, size, first prediction and memory are compared
-with those of an earlier package.
+Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. The package must
+already be built. The benchmark starts a local stack for tables and bucket, and trains models there.
+Each fresh process makes one prediction. Some processes have the model files on their disk, others
+download them at 100 MB/s. Then the benchmark reads a record in a function that answers all routes,
+and in a function that answers only routes of records, and compares the costs. It prints the best
+and the median of all runs. The median must meet the bars. With `--former`, size, first prediction
+and memory are compared with those of an earlier package.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ print(json.dumps((time.perf_counter() - began) / asked["calls"]))
 
 
 class Package:
-    """The unpacked zip, run with this Python and nothing else installed.
+    """The unpacked zip of the functions. Its code runs with this Python and no other packages.
 
     Args:
         zip_file: zip of the deployed functions.
@@ -158,7 +158,7 @@ class Package:
         return json.loads(done.stdout.splitlines()[-1])
 
     def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
-        """Return the mean seconds of a warm call, at the speed of a `memory_mb` function."""
+        """Return the mean seconds of a warm call at the speed of a function with this memory."""
         asked = json.dumps({"module": module, "calls": CALLS, "event": event})
         with subprocess.Popen(
             self._command(_RECORD),
@@ -182,7 +182,7 @@ class Package:
         return [sys.executable, "-I", "-S", "-B", "-c", program]
 
     def modules(self) -> dict[str, str]:
-        """Import all modules that functions use; return the imported files by module."""
+        """Import all modules that functions use; return the file of each module by its name."""
         return dict(self.run(_IMPORT_ALL, {}))
 
 
@@ -192,7 +192,7 @@ def measure_import(package: Package, runs: int = RUNS) -> list[list[float]]:
 
 
 class Stack:
-    """A local stack with a model of each profile, and the requests that are sent to the functions.
+    """A local stack with a model of each profile. Makes the requests that are sent to functions.
 
     Args:
         stack: a running local stack.
@@ -213,16 +213,16 @@ class Stack:
         }
 
     def close(self) -> None:
-        """Close the caller's connections."""
+        """Close the connections to the stack."""
         self._caller.close()
         self._world.close()
 
     def expected(self, profile: str) -> str:
-        """Return the label that the running stack answers."""
+        """Return the label that the running stack predicts for the request of `question`."""
         return str(self._caller.best(self._models[profile], QUESTION))
 
     def question(self, profile: str) -> dict[str, Any]:
-        """Return the request for a prediction of a text."""
+        """Return the request for the prediction of a text by the model of a profile."""
         body = json.dumps({"modelId": self._models[profile], "document": QUESTION}).encode()
         return self._signed(make_event("POST", f"{LANGUAGE}/intent", body, "application/json"))
 
@@ -250,7 +250,7 @@ def measure_first(package: Package, stack: Stack, runs: int = RUNS) -> list[list
     """Measure first predictions of new processes that have the model files on their disk.
 
     Returns:
-        Wall time and processor time of each process in seconds, `import app` included.
+        Wall time and processor time of each process in seconds, including `import app`.
     """
     event = json.dumps(stack.question("fast"))
     package.run(_FIRST, stack.given, event)
@@ -262,11 +262,11 @@ def measure_first(package: Package, stack: Stack, runs: int = RUNS) -> list[list
 def measure_empty(
     package: Package, stack: Stack, bucket: SlowBucket, loads: str, event: Any, runs: int = RUNS
 ) -> tuple[list[list[float]], set[str]]:
-    """Measure first predictions of new processes that have nothing on their disk.
+    """Measure first predictions of new processes that have no model files on their disk.
 
     Returns:
-        A list for each process: seconds from its start to the end of the first call, seconds of the
-        first call, peak memory in MB, downloaded MB. Then the set of all predicted labels.
+        A list per process: seconds from its start to the end of the first call, seconds of this
+        call, peak memory in MB, downloaded MB. Then the set of all predicted labels.
     """
     found, labels = [], set()
     for _ in range(runs):
@@ -328,7 +328,7 @@ def _add_encoders(
 
 
 def add_growth(report: Report, package: Package, former: Package, stack: Stack, runs: int) -> None:
-    """Compare size, first prediction and memory with an earlier package, in alternating runs."""
+    """Compare size, first prediction and memory of two packages, in alternating runs."""
     pairs = zip(("zip", "unpacked"), package.megabytes, former.megabytes, strict=True)
     for name, here, base in pairs:
         peer = ("former", round(base, 1))
@@ -353,7 +353,7 @@ def add_prices(
 ) -> None:
     """Read a record in a function for all routes and in a function for records; compare costs.
 
-    The bar is on the price of seconds times memory. The price of a request is the same for both
+    The bar limits the price of seconds times memory. The price per request is the same for both
     functions, so it is left out.
 
     Args:
@@ -386,7 +386,7 @@ def add_prices(
 
 
 def add_rows(report: Report, name: str, found: Sequence[Sequence[float]], limit: float) -> None:
-    """Report the best and the median of several runs."""
+    """Report the best and the median value of several runs."""
     walls, cpus = zip(*found, strict=True)
     report.add(f"{name}: best", min(walls), "s")
     bar = Bar(limit, is_ceiling=True)

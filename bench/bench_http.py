@@ -1,7 +1,7 @@
 """Measures the service over HTTP: latency, throughput, counting, trainings and large files.
 
 Run: python -m bench.bench_http [--data FOLDER] [--only SECTION]. It starts a separate local stack.
-Each latency is compared with that of `GET /v2/health`, a route that does almost nothing.
+Each latency is compared with the latency of `GET /v2/health`, a route that does almost nothing.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def profile(name: str) -> dict[str, str]:
 
 @dataclass
 class Bench:
-    """The stack, accounts and report that every section uses."""
+    """The stack, the accounts and the report that every section uses."""
 
     stack: LocalStack
     """The running service."""
@@ -126,7 +126,7 @@ def answer_times(bench: Bench, model_id: str) -> list[float]:
 
 
 def engine_share(bench: Bench) -> float:
-    """Return the median time of a prediction in this process, without HTTP and storage."""
+    """Return the median time of a prediction in this process, without HTTP and stores."""
     container = Container(bench.stack.settings)
     service = PredictionService(container.stores.served_models, UNCOUNTED, container.encoders)
     model = container.stores.served_models.find(
@@ -142,14 +142,14 @@ def engine_share(bench: Bench) -> float:
 
 
 def bench_client(bench: Bench) -> None:
-    """Count the calls to AWS of one prediction, and measure the processor time that they take."""
+    """Count the AWS calls of one prediction, and measure the processor time of these calls."""
     container, trips = Container(bench.stack.settings), Counter[str]()
     clients = container.stores.clients
     for client in (clients.dynamodb, clients.dynamodb_once):
         client.meta.events.register("before-call", lambda model, **_: trips.update([model.name]))
 
     def ask() -> None:
-        """Make the AWS calls of a prediction, without its engine."""
+        """Make the AWS calls of a prediction, without running the engine."""
         caller = container.tokens.find_caller(bench.caller.token, lambda: bench.model_id)
         assert caller.model is not None
         container.allowances.predict(caller.account, caller.model, lambda: None)
@@ -166,7 +166,7 @@ def bench_client(bench: Bench) -> None:
 
 
 def bench_throughput(bench: Bench) -> None:
-    """Send predictions from eight clients at once; check that each succeeds and is counted."""
+    """Send predictions from eight clients at once; check that all succeed and are counted."""
     caller = bench.world.caller("GOLD")
     dataset_id = int(caller.dataset(weather())["id"])
     model_id = caller.model(dataset_id, **profile("fast"))
@@ -227,7 +227,7 @@ def bench_case(bench: Bench) -> None:
 
 
 def bench_mixed(bench: Bench) -> None:
-    """Send mixed requests of four accounts from 32 threads; check that no data is mixed up."""
+    """Send different requests of four accounts from 32 threads; check that no data is mixed up."""
     crowd = []
     for number in range(4):
         caller = bench.world.caller("GOLD")
@@ -259,7 +259,7 @@ def bench_quota(bench: Bench) -> None:
 
 
 def bench_banking(bench: Bench) -> None:
-    """Train and predict BANKING77 over HTTP; report accuracy and times."""
+    """Train a model on BANKING77 and predict over HTTP; report accuracy and times."""
     content = (bench.data / "text" / "banking77_train.csv").read_bytes()
     started = time.perf_counter()
     dataset_id = int(bench.caller.dataset(content, name="banking")["id"])
@@ -277,7 +277,7 @@ def bench_banking(bench: Bench) -> None:
 
 
 def bench_big(bench: Bench) -> None:
-    """Upload 25 MB; measure time, memory and the latency of other calls; read the last page."""
+    """Upload 25 MB; measure time, memory and latency of other calls; then read the last page."""
     content = big_file()
     say(f"a file of {len(content) / 1e6:.1f} MB, {len(content.split()):,} words")
     caller, add = bench.caller, bench.report.add
@@ -302,7 +302,7 @@ def bench_big(bench: Bench) -> None:
 
 
 def big_file(texts: int = BIG_TEXTS) -> bytes:
-    """Make texts of about 250 characters and 29 words; 100,000 of them are just below 25 MB."""
+    """Make a file of texts of about 250 characters; 100,000 texts are just below 25 MB."""
     chosen = random.Random(7)
     letters = "abcdefghijklmnoprstuvw"
     words = ["".join(chosen.choices(letters, k=chosen.randint(5, 10))) for _ in range(5_000)]
@@ -328,7 +328,7 @@ class Watch:
 
 @contextmanager
 def watched(bench: Bench) -> Iterator[Watch]:
-    """Sample latency and memory while the block runs."""
+    """Sample latency and memory while the `with` block runs; yield the samples."""
     watch, is_over = Watch([], []), threading.Event()
     worker = bench.stack.processes["ingest"]
 
@@ -358,13 +358,13 @@ def peak_bytes(pid: int) -> int:
 
 
 def _status(pid: int, name: str) -> int:
-    """Return the value of one line of /proc/PID/status, in bytes."""
+    """Return the value of the line `name` of /proc/PID/status, in bytes."""
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def delete(caller: Client, dataset_id: int) -> None:
-    """Delete a dataset, so that its embedding does not slow the next section."""
+    """Delete a dataset, so that embedding its texts does not slow the next section."""
     record = caller.delete(f"{LANGUAGE}/datasets/{dataset_id}").ok
     caller.wait_deletion(record["id"], 120)
 
@@ -373,7 +373,7 @@ def bench_flood(bench: Bench) -> None:
     """Measure predictions of other accounts while one account calls at ten times its rate limit.
 
     Calls below the limit slow other accounts down, too. So the latency is compared with the latency
-    without any calls of this account, and with the latency while it calls just below its limit.
+    without calls of this account, and with the latency during calls just below its limit.
     """
     rate = RATES["STARTER"][RECORDS]
     flooder, seen = bench.world.caller("STARTER"), Counter[str]()
@@ -399,7 +399,7 @@ def bench_flood(bench: Bench) -> None:
 
 
 def flood_leg(bench: Bench) -> float:
-    """Predict many times in turn; return the 99th percentile of the latency in milliseconds."""
+    """Make many predictions in turn; return the 99th percentile of the latency in ms."""
     ask = bench.caller.predict
     return quantile(
         [
@@ -411,7 +411,7 @@ def flood_leg(bench: Bench) -> float:
 
 
 def empty_bucket(bench: Bench, flooder: Client) -> None:
-    """Use up an account's burst allowance, so that its next calls are limited by its rate."""
+    """Use up the burst allowance of an account, so that its rate limits the next calls."""
     settings, now = bench.stack.settings, datetime.now(UTC)
     rate = Rate(RATES["STARTER"][RECORDS])
     store = RateStore(Clients(settings))

@@ -41,7 +41,7 @@ from infra.models import default_directory
 
 @dataclass
 class Bench:
-    """The engines, data and report that every section uses."""
+    """The engines, the data and the report that every section uses."""
 
     report: Report
     data: Path
@@ -64,7 +64,7 @@ class Bench:
         self.report.add(name, value, "", bar, other, interval)
 
     def add_cpu(self, name: str, cost: Cost, limit: float | None, peer: Cost | None) -> None:
-        """Report the mean processor time of a document, in seconds."""
+        """Report the mean processor time per document, in seconds."""
         bar = None if limit is None else Bar(limit, is_ceiling=True)
         other = None
         if peer is not None and self.peer is not None:

@@ -1,10 +1,10 @@
-"""Measures whether labelling ranked examples raises the accuracy more than labelling random ones.
+"""Measures whether labelling ranked examples raises accuracy more than labelling random examples.
 
 Run with `make bench-rankings` or `python -m bench.bench_rankings [--data FOLDER] [--only NAME]
-[--draws 5] [--examples N]`. It trains on 5 random examples of each label. Then it adds 100 examples
-from the rest of the training part, chosen by the ranking or at random, trains again, and measures
-the accuracy on the public test part. Vectors are cached in build/bench, so a second run only
-trains. Prints a table, writes build/bench/rankings.json, and fails if a bar is missed.
+[--draws 5] [--examples N]`. It trains on 5 random examples of each label. Then it adds 100 of the
+remaining training examples, chosen by the ranking or at random. It trains again, and measures the
+accuracy on the public test part. Vectors are cached in build/bench, so a second run only trains.
+Prints a table, writes build/bench/rankings.json, and fails if a bar is missed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Task:
 
 @dataclass
 class Gains:
-    """Measures how much more ranked examples raise the accuracy than random ones."""
+    """Measures how much more ranked examples raise the accuracy than random examples."""
 
     report: Report
     all: list[float] = field(default_factory=list)
@@ -89,7 +89,7 @@ class Gains:
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of a mean, by Student's t."""
+    """Return the 95 % interval of the mean of `values`, by Student's t distribution."""
     if len(values) < 2:
         return values[0], values[0]
     reach = float(student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1))

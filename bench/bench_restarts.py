@@ -35,7 +35,7 @@ SAVE_SECONDS = "4"
 
 
 def fill(stack: LocalStack, texts: int, folder: Path) -> None:
-    """Upload texts in files of the largest size."""
+    """Upload `texts` texts, in files of the largest allowed size."""
     world = World(stack, folder)
     caller = world.caller("GOLD", example_calls=1_000_000)
     started = time.perf_counter()
@@ -49,30 +49,30 @@ def fill(stack: LocalStack, texts: int, folder: Path) -> None:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return the seconds that some work takes."""
+    """Return the seconds that a call of `work` takes."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def size(stack: LocalStack) -> int:
-    """Return the number of saved bytes."""
+    """Return the number of bytes in the files that a stack has saved."""
     return sum(path.stat().st_size for path in stack.state.data.rglob("*") if path.is_file())
 
 
 def files(stack: LocalStack) -> dict[Path, int]:
-    """Return the modification time of each saved file."""
+    """Return the modification time of each file that a stack has saved."""
     return {p: p.stat().st_mtime_ns for p in stack.state.data.rglob("*") if p.is_file()}
 
 
 def memory(stack: LocalStack) -> float:
-    """Return the resident memory of the emulated AWS in MB."""
+    """Return the resident memory of the process that emulates AWS, in MB."""
     pages = Path(f"/proc/{stack.processes['aws']}/statm").read_text().split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def settle(stack: LocalStack) -> None:
-    """Wait until all changes are saved, and the folder has no files of deleted data."""
+    """Wait until a stack has saved all changes, and its folder has no files of deleted data."""
     folder, before = BackupFolder(stack.state.data), ""
     while True:
         last, previous, seal = folder.manifest(), folder.previous(), folder.seal()

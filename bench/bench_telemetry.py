@@ -1,7 +1,7 @@
 """Measures what disabled metrics and traces cost: processor time of the HTTP server process.
 
 Run with `make bench-telemetry` or `python -m bench.bench_telemetry [--calls N] [--runs N]`. Two
-local stacks answer the same predictions in turn, one of them without the hooks
+local stacks answer the same predictions in turn. One of the stacks has no hooks for telemetry
 (bench/hookless_app.py). The encoder computes nothing, so only the service's own work is measured.
 """
 
@@ -47,7 +47,7 @@ def predict(client: Client, count: int) -> None:
 
 
 def measure(report: Report, sides: list[tuple[LocalStack, Client]], runs: int, calls: int) -> None:
-    """Make calls to both stacks in alternating blocks, and compare the processor times."""
+    """Make calls to the two stacks in alternating blocks, and compare the processor times."""
     for _, client in sides:
         predict(client, 2 * BLOCK)
     ratios, means = [], []

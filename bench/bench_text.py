@@ -3,7 +3,7 @@
 Run with `make bench-text` or `python -m bench.bench_text [--data FOLDER] [--only PART ...]`. The
 data is public. Vectors are cached in build/bench, so a second run only trains. Prints a table,
 writes build/bench/text.json, and fails if a bar is missed. Intervals are 95 % bootstrap intervals
-over the test texts; the peers of bench/peers.py get the same files in the same run.
+over the test texts. The peers of bench/peers.py use the same files in the same run.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ SECTIONS = ["deletion", "batch", "neighbours"]
 
 
 def delivered(callers: list[tuple[Client, str]]) -> int:
-    """Count the deliveries that were answered."""
+    """Count the webhook deliveries to which the receivers have answered."""
     return sum(
         item["status"] == "DELIVERED"
         for caller, hook in callers
@@ -45,7 +45,7 @@ def delivered(callers: list[tuple[Client, str]]) -> int:
 
 
 def measure_deletion(world: World, report: Report) -> None:
-    """Delete a dataset while 50 deliveries of five accounts wait for a slow receiver."""
+    """Delete a dataset while 50 webhook deliveries of five accounts wait for a slow receiver."""
     receiver = Receiver(seconds=SLOW_SECONDS)
     other = world.caller()
     dataset = other.dataset(csv_file(made_rows(60)))
@@ -71,7 +71,7 @@ def measure_deletion(world: World, report: Report) -> None:
 
 
 def done(caller: Client, batch: str) -> int:
-    """Return the number of lines of a batch that are answered."""
+    """Return the number of lines of a batch that have been predicted."""
     return int(caller.get(f"{LANGUAGE}/batches/{batch}").ok["counts"]["done"])
 
 

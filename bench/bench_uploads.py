@@ -32,12 +32,12 @@ READ_SECONDS = 900
 
 
 def issue(client: Client) -> dict[str, Any]:
-    """Request an upload form."""
+    """Request a presigned upload form."""
     return dict(client.json("POST", "/v2/uploads", {"name": "large.zip"}).ok)
 
 
 def bench_archive(report: Report, stack: LocalStack, client: Client, archive: Path) -> None:
-    """Send an archive, and wait until it is read."""
+    """Upload an archive, and wait until the service has read it; report time and memory."""
     issued, size = issue(client), archive.stat().st_size
     kind = f"{size / MEGABYTE:.0f} MB"
     with watched(stack) as memory:
@@ -67,7 +67,7 @@ def bench_archive(report: Report, stack: LocalStack, client: Client, archive: Pa
 
 
 def bench_export(report: Report, stack: LocalStack, client: Client, dataset: str) -> None:
-    """Export the images to an archive."""
+    """Export the images of a dataset to an archive; report time and memory."""
     with watched(stack) as memory:
         started = time.perf_counter()
         made = client.json("POST", f"{dataset}/exports", {"format": "zip"}).ok
@@ -83,14 +83,14 @@ def bench_export(report: Report, stack: LocalStack, client: Client, dataset: str
 
 
 def add_memory(report: Report, what: str, memory: Memory) -> None:
-    """Report the additional memory of each process."""
+    """Report the additional memory of each process during `what`."""
     for name in PROCESSES:
         bar = ceiling(MEMORY_BARS[name])
         report.add(f"{what}: memory of {name} on top", memory.grown(name), "MB", bar)
 
 
 def bench_too_large(report: Report, stack: LocalStack, client: Client, archive: Path) -> None:
-    """Send one byte more than the form allows."""
+    """Upload an archive of one byte more than the form allows; it must be refused."""
     with archive.open("r+b") as file:
         file.truncate(MAX_ARCHIVE_BYTES_BY_PATH + 1)
     with watched(stack) as memory:

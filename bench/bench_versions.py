@@ -1,4 +1,4 @@
-"""Measures whether `serve: "if-better"` refuses versions with wrong labels and serves good ones.
+"""Measures whether `serve: "if-better"` serves good versions, but none with wrong labels.
 
 Run with `make bench-versions` or `python -m bench.bench_versions [--trials N]`. Each trial trains a
 model over HTTP, adds correctly labelled texts and retrains: the new version must be served. Then it
@@ -40,7 +40,7 @@ Rows = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Draw:
-    """A public dataset, and how many labels and texts of each label a trial draws from it."""
+    """A public dataset, and the numbers of labels and of texts per label that a trial draws."""
 
     name: str
     labels: int
@@ -48,7 +48,7 @@ class Draw:
     """Texts of each label."""
 
     def read(self, data: Path, part: str) -> dict[str, list[str]]:
-        """Return the texts of a part by label."""
+        """Return the texts of a part of the dataset, by label."""
         texts: dict[str, list[str]] = defaultdict(list)
         with (data / "text" / f"{self.name}_{part}.csv").open(encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
@@ -84,7 +84,7 @@ def retrain(client: Client, model: str) -> dict[str, Any]:
 
 
 def corrupt(client: Client, dataset: int, chance: random.Random) -> int:
-    """Give a fraction of the examples another label of the dataset; return their number."""
+    """Give a fraction of the examples a wrong label; return the number of these examples."""
     examples = client.items(f"{LANGUAGE}/datasets/{dataset}/examples", source="all")
     names = sorted({one["label"]["name"] for one in examples})
     chosen = chance.sample(examples, round(CORRUPTED * len(examples)))
@@ -101,7 +101,7 @@ def corrupt(client: Client, dataset: int, chance: random.Random) -> int:
 
 
 def lost_accuracy(client: Client, model: str, rows: Rows) -> float:
-    """Return by how much version 3 is less accurate than version 2 on some texts."""
+    """Return by how much version 3 is less accurate than version 2 on `rows`."""
     right = [
         sum(
             answer["probabilities"][0]["label"] == label
@@ -114,7 +114,7 @@ def lost_accuracy(client: Client, model: str, rows: Rows) -> float:
 
 
 def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, bool, float]:
-    """Retrain a model with right, then with wrong labels, each with `if-better`.
+    """Train a model; retrain with right labels, then with wrong labels, always with `if-better`.
 
     Returns:
         Whether the version with right labels is served, whether the version with wrong labels is

@@ -1,10 +1,10 @@
 """Measures accuracy, calibration and speed of the vision engines, each next to a peer.
 
-Run with `make bench-vision` or `python -m bench.bench_vision [--data FOLDER] [--only NAME]
-[--plot] [--base COMMIT]`. The data is public. Features are cached in build/bench, so a second run
-only trains. Prints a table, writes build/bench/vision.json, and fails if a bar is missed. `--plot`
-draws learning curves, a confusion matrix and images with their boxes into build/bench/plots.
-`--base` trains the detectors of an earlier commit too, and compares only these with the present.
+Run with `make bench-vision` or `python -m bench.bench_vision [--data FOLDER] [--only NAME] [--plot]
+[--base COMMIT]`. The data is public. Features are cached in build/bench, so a second run only
+trains. Prints a table, writes build/bench/vision.json, and fails if a bar is missed. `--plot` draws
+learning curves, a confusion matrix and images with their boxes into build/bench/plots. `--base`
+only compares detectors of an earlier commit with detectors of the present commit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WARM_UP, CALLS = 3, 20
 
 @dataclass
 class Bench:
-    """The data, networks and report that every section uses."""
+    """The data, the networks and the report that every section uses."""
 
     report: Report
     data: Path
@@ -59,7 +59,7 @@ def bench_multi_label(bench: Bench) -> None:
 
 
 def bench_raccoon(bench: Bench) -> None:
-    """Measure raccoon detectors, trained on all images and on twenty, and the time of an answer."""
+    """Measure raccoon detectors, trained on all or twenty images, and the time of a prediction."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "raccoon", "object-detection")
     model = vision_boxes.bench_detection(bench.report, boxes, Bar(0.80))
     files = list(boxes.test.files.values())
@@ -71,7 +71,7 @@ def bench_raccoon(bench: Bench) -> None:
 
 
 def bench_coco(bench: Bench) -> None:
-    """Measure detectors with many labels and few images of COCO, on which NanoDet was trained."""
+    """Measure detectors trained on few images of COCO, on which NanoDet was also trained."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "coco256", "object-detection")
     peer = "NanoDet as shipped, which saw such photographs"
     for count, bar in ((30, Bar(0.20)), (100, Bar(0.30))):
@@ -98,7 +98,7 @@ def bench_shelf(bench: Bench) -> None:
 
 
 def bench_shipped(bench: Bench) -> None:
-    """Measure the published NanoDet, which has the labels of COCO."""
+    """Measure the published NanoDet, which predicts the labels of COCO."""
     vision_boxes.bench_shipped(bench.report, bench.data, bench.backbones)
 
 

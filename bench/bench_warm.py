@@ -1,4 +1,4 @@
-"""Compares warm predictions over HTTP of the current commit with those of an earlier one.
+"""Compares warm predictions over HTTP of the current commit and of an earlier commit.
 
 Run: make bench-warm BASE=<commit>, or python -m bench.bench_warm BASE [--pairs N --calls N]. Each
 commit has a separate local stack, started in a git worktree with this environment's packages.
@@ -124,7 +124,7 @@ def main() -> int:
 
 
 def _in_turn(pair: int, here: Side, base: Side) -> tuple[Side, Side]:
-    """Return the two stacks in an order that alternates from pair to pair."""
+    """Return the stacks `here` and `base` in an order that alternates from pair to pair."""
     return (here, base) if pair % 2 else (base, here)
 
 

@@ -1,4 +1,4 @@
-"""The application with an encoder that computes nothing, so only the service's own work remains."""
+"""The application with an encoder that computes almost nothing, to measure the service alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["app"]
 
 
 class ConstantEncoder:
-    """Turns each text into one of eight vectors, by its first letter and length."""
+    """Converts each text to one of eight vectors, chosen by the first letter and the length."""
 
     def __init__(self, facts: EncoderFacts) -> None:
         self.facts, self.name, self.sha256 = facts, facts.name, facts.sha256

@@ -1,7 +1,7 @@
 """Draws pages with known text from a seed, for benchmarks.
 
-Sentences of nine languages are the project's own (latin_sentences.json). Columns are filled with
-words of the English sentences.
+The sentences, in nine languages, were written for this project (latin_sentences.json). Columns are
+filled with words of the English sentences.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORDS = [word.strip(",;.").lower() for each in SENTENCES["en"] for word in each
 
 @dataclass
 class DrawnPage:
-    """A page and its true text."""
+    """A drawn page and its true text."""
 
     content: bytes
     """A PNG file."""
@@ -39,7 +39,7 @@ class DrawnPage:
 
 @cache
 def font(name: str, size: int) -> FreeTypeFont:
-    """Return a font that comes with matplotlib."""
+    """Return a font that is installed with matplotlib."""
     import matplotlib
 
     return ImageFont.truetype(str(Path(matplotlib.get_data_path(), "fonts", "ttf", name)), size)
@@ -60,7 +60,7 @@ def language_page(language: str, number: int) -> DrawnPage:
 
 
 def wrapped(text: str, face: FreeTypeFont, width: float) -> list[str]:
-    """Break a text into lines."""
+    """Break a text into lines of at most `width` pixels."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -112,7 +112,7 @@ class _Sheet:
         return DrawnPage(_png(self._image), self._texts)
 
     def _running_head(self, y: float) -> float:
-        """Write two short texts into the corners above the text; return where the text begins."""
+        """Write two short texts into the upper corners of the page; return the y below them."""
         face = font(self._name, round(0.8 * self._size))
         left, right = "The Hollow Mill Gazette", f"Autumn {self._random.randint(1900, 1999)}"
         self._pen.text((self.MARGIN, y), left, "black", face)
@@ -134,7 +134,7 @@ class _Sheet:
         return y + self._step
 
     def _section(self, top: float, bottom: float) -> None:
-        """Fill all columns, one of them with a picture."""
+        """Fill all columns with text; at most one column also gets a picture."""
         width = (self.WIDTH - 2 * self.MARGIN - (self._columns - 1) * self._gutter) / self._columns
         pictured = self._random.randrange(self._columns + 1)
         for column in range(self._columns):
@@ -175,7 +175,7 @@ class _Sheet:
             x += face.getlength(word) + space
 
     def _picture(self, x: float, y: float, width: float) -> float:
-        """Draw shapes in a frame; return where they end."""
+        """Draw a picture of shapes in a frame; return the y at its end."""
         height = self._random.uniform(100, 180)
         self._pen.rectangle((x, y, x + width, y + height), "#d8d8d8", "#707070")
         for _ in range(7):

@@ -28,7 +28,7 @@ NICENESS = 19
 
 @dataclass(frozen=True)
 class Request:
-    """The call to repeat."""
+    """The HTTP call to repeat."""
 
     method: str = "GET"
     path: str = "/v2/language/datasets?count=1"
@@ -45,7 +45,7 @@ LISTING = Request()
 def flooding(
     url: str, token: str, per_second: float, seen: Counter[str], request: Request = LISTING
 ) -> Iterator[None]:
-    """Call from another process while the block runs, and count its answers by status."""
+    """Call from another process while the `with` block runs; count the answers by status."""
     host = url.removeprefix("http://")
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.flood", host, token, str(per_second)],
@@ -74,7 +74,7 @@ def call(
     seen: Counter[int],
     is_over: threading.Event,
 ) -> None:
-    """Call at a steady rate over one connection; late calls are sent at once."""
+    """Call at a steady rate over one connection. Calls that are late are sent immediately."""
     connection, due = http.client.HTTPConnection(host, timeout=60), time.monotonic()
     headers = {"Authorization": f"Bearer {token}"}
     headers |= {"Content-Type": request.kind} if request.kind else {}

@@ -1,4 +1,4 @@
-"""Replaces the stores that predictions need, for benchmarks that measure only the engine."""
+"""Replaces the stores that predictions use, for benchmarks that measure only the engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chalicelib.services.predictions.texts import PredictionService
 
 
 class FolderModels:
-    """Reads models from a folder, by their ids."""
+    """A store that reads models from a folder, by the ids of the models."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -47,10 +47,10 @@ def ask(service: PredictionService, model: ServedModel, text: str) -> Ranked:
 
 
 def prediction_service(folder: Path, encoders: EncoderPool) -> PredictionService:
-    """Return the service's prediction code with models from a folder."""
+    """Return the `PredictionService` for models in a folder."""
     return PredictionService(FolderModels(folder), UNCOUNTED, encoders)
 
 
 def served(model_id: str) -> ServedModel:
-    """Return a description of a model whose training succeeded."""
+    """Return the description of a model that can be served."""
     return ServedModel(model_id, "text-intent", "SUCCEEDED", "1")

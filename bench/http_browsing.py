@@ -49,7 +49,7 @@ def bench_browse(bench: Bench) -> None:
 
 
 def _shelf(stores: Stores, account_id: str) -> int:
-    """Write a dataset without an upload, so that no text is embedded meanwhile; return its id."""
+    """Store a dataset without an upload, so that no text is embedded; return the dataset's id."""
     now = datetime.now(UTC)
     dataset_id = stores.ids.reserve("datasets")
     first_label = stores.ids.reserve("labels", LABELS)

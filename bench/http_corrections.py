@@ -22,7 +22,7 @@ Rows = list[tuple[str, str]]
 
 
 def bench_corrections(bench: Bench) -> None:
-    """Give texts of BANKING77 wrong labels, train, correct with the report, and train again."""
+    """Give texts of BANKING77 wrong labels, train, correct by the data report, and train again."""
     few, test = _rows(bench, FEW), _rows(bench, "banking77_test")
     clean = _accuracy(bench, _trained(bench, few)[1], test)
     corrected = [_corrected_accuracy(bench, few, test, seed) for seed in range(DRAWS)]
@@ -36,7 +36,7 @@ def bench_corrections(bench: Bench) -> None:
 
 
 def _corrected_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> float:
-    """Flip labels, train, correct labels by the model's report, retrain; return the accuracy."""
+    """Flip labels, train, correct labels by the data report, retrain; return the accuracy."""
     flipped = _flipped(rows, round(SHARE * len(rows)), seed)
     dataset_id, model_id = _trained(bench, flipped)
     _correct(bench, dataset_id, {"fromReportOf": model_id})
@@ -47,7 +47,7 @@ def _corrected_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> floa
 
 
 def _bench_many(bench: Bench) -> None:
-    """Count how many of 500 wrong labels a report corrects, and time 10,000 corrections at once."""
+    """Report how many of 500 wrong labels are corrected, and the time of 10,000 corrections."""
     rows = random.Random(1).sample(_rows(bench, "banking77_train"), MANY)
     truth = dict(rows)
     dataset_id, model_id = _trained(bench, _flipped(rows, FLIPPED, 1))
@@ -69,7 +69,7 @@ def _rows(bench: Bench, name: str) -> Rows:
 
 
 def _flipped(rows: Rows, count: int, seed: int) -> Rows:
-    """Give some random rows another label."""
+    """Give `count` random rows another label."""
     chosen, labels = random.Random(seed), sorted({label for _, label in rows})
     flipped = list(rows)
     for place in chosen.sample(range(len(rows)), count):
@@ -79,7 +79,7 @@ def _flipped(rows: Rows, count: int, seed: int) -> Rows:
 
 
 def _trained(bench: Bench, rows: Sequence[tuple[str, str]]) -> tuple[int, str]:
-    """Upload texts and train with default options; return the ids of dataset and model."""
+    """Upload texts and train with default options; return the ids of the dataset and the model."""
     caller = bench.caller
     uploaded = caller.upload(csv_file(rows), "rows.csv")
     dataset_id = int(caller.wait_dataset(uploaded["id"], WAIT_SECONDS)["id"])
@@ -89,7 +89,7 @@ def _trained(bench: Bench, rows: Sequence[tuple[str, str]]) -> tuple[int, str]:
 
 
 def _correct(bench: Bench, dataset_id: int, corrections: dict[str, Any]) -> float:
-    """Send corrections, and return how many seconds they took."""
+    """Send corrections; return the seconds until they are done."""
     path = f"{bench.caller.base}/datasets/{dataset_id}/corrections"
     began = time.perf_counter()
     answer = bench.caller.json("POST", path, corrections)

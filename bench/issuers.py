@@ -1,7 +1,7 @@
 """Draws invoices of invented issuers, each with its own layout, to learn templates from.
 
-All invoices of an issuer have the same captions in the same places relative to their values. Values
-and lengths of tables differ. True values are given as a person writes them down: dates as
+All invoices of an issuer have the same captions, in the same places relative to the values. Values
+and lengths of tables differ. True values are written as a person writes them down: dates as
 2024-03-05, amounts without thousands separators, addresses on one line.
 """
 
@@ -43,7 +43,7 @@ _MONTHS = (
 
 @dataclass(frozen=True)
 class IssuedInvoice:
-    """One invoice."""
+    """An invoice, with its true values."""
 
     name: str
     content: bytes
@@ -54,7 +54,7 @@ class IssuedInvoice:
 
 @dataclass
 class _Facts:
-    """The data on one invoice."""
+    """The data that an invoice shows."""
 
     rng: Random
     day: date = field(init=False)
@@ -115,7 +115,7 @@ class Issuer:
         return IssuedInvoice(name, pdf([Sheet(sheet.content)]), values)
 
     def _values(self, facts: _Facts, seed: int) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the values as they are printed, and as a person writes them down."""
+        """Return the values as they are printed, and the values as a person writes them down."""
         rng, net = facts.rng, facts.net
         tax = round(net * 0.19, 2)
         number = self.number.format(rng.randint(1000, 99999) + seed)
@@ -148,7 +148,7 @@ _SUMS = ("net", "tax", "total")
 
 
 class _Drawing:
-    """A page while it is drawn; coordinates are points from the top left."""
+    """A page that is being drawn. Coordinates are points from the top left."""
 
     def __init__(self, issuer: Issuer) -> None:
         self._issuer = issuer
@@ -157,7 +157,7 @@ class _Drawing:
         self.pitch = 1.5 * issuer.size
 
     def text(self, x: float, y: float, text: str, size: float | None = None) -> None:
-        """Write a text to the right of a point."""
+        """Write a text that begins at a point."""
         self.content += words(text, round(x, 2), round(HEIGHT - y, 2), size or self.size)
 
     def right(self, x: float, y: float, text: str, size: float | None = None) -> None:
@@ -181,7 +181,7 @@ class _Drawing:
             self.rule(*start, *end)
 
     def items(self, items: Sequence[tuple[str, int, float]], y: float) -> float:
-        """Draw the table of items; return where it ends."""
+        """Draw the table of items; return the y at its end."""
         left, right = self._issuer.left, WIDTH - self._issuer.left
         self.text(left, y, "Description")
         self.right(left + 300, y, "Qty")
@@ -198,7 +198,7 @@ class _Drawing:
 
 
 def length(text: str, size: float) -> float:
-    """Return the approximate width of a text in Helvetica, in points."""
+    """Return the approximate width of a text in the font Helvetica, in points."""
     shares = (
         0.28 if c in _NARROW else 0.84 if c in _WIDE else 0.64 if c.isupper() else 0.55
         for c in text
@@ -211,7 +211,7 @@ def _others(printed: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _lines(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Write a caption and its value on each line, as one text."""
+    """On each line, write a caption and its value as one text; return the y at the end."""
     y = 110.0
     for name, text in _others(printed):
         parts = text.split("\n")
@@ -238,7 +238,7 @@ def _columns(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> flo
 
 
 def _right_block(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Write the receiver on the left, and the invoice's data up to the margin on the right."""
+    """Write the receiver at the left margin, and the data of the invoice at the right margin."""
     y, party = 130.0, [name for name in ("customer", "address", "mail") if name in printed]
     at = y
     for name in party:
@@ -256,7 +256,7 @@ def _right_block(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) ->
 
 
 def _boxes(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Draw a ruled box for each field, with a small caption at its top and the value below."""
+    """Draw a framed box for each field, with a small caption at the top and the value below it."""
     x, y, wide, high = issuer.left, 100.0, (WIDTH - 2 * issuer.left) / 3, 46.0
     for number, (name, text) in enumerate(_others(printed)):
         left, top = x + number % 3 * wide, y + number // 3 * high
@@ -268,7 +268,7 @@ def _boxes(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float
 
 
 def _header_rows(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Write captions in rows with their values in the row below, without rules."""
+    """Write rows of captions, with the values in the row below each, without lines between them."""
     y, wide = 115.0, (WIDTH - 2 * issuer.left) / 3
     for first in range(0, len(_others(printed)), 3):
         for column, (name, text) in enumerate(_others(printed)[first : first + 3]):
@@ -281,7 +281,7 @@ def _header_rows(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) ->
 
 
 def _pairs(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Write two captions with their values on each line."""
+    """Write two captions with their values on each line of the page."""
     y, half = 115.0, (WIDTH - 2 * issuer.left) / 2
     for number, (name, text) in enumerate(_others(printed)):
         x = issuer.left + number % 2 * half

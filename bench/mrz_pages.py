@@ -1,7 +1,7 @@
 """Draws data pages and cards with a machine-readable zone: ICAO Doc 9303, TD1, TD2 and TD3.
 
-A seed decides everything: persons, documents, the photograph. Zones are composed field by field, as
-an issuer's program does. None of the code that reads zones is used.
+A seed decides everything: persons, documents, photographic faults. Zones are composed field by
+field, as programs of issuers do. The code that reads zones is not used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", 
 
 @dataclass(frozen=True)
 class Person:
-    """A person and the data of the person's document."""
+    """A person, and the data of an identity document of this person."""
 
     number: str
     surname: str
@@ -62,13 +62,13 @@ class DrawnDocument:
 def draw_documents(
     form: str, count: int, font: Path, *, is_bare: bool = False, is_damaged: bool = False
 ) -> list[DrawnDocument]:
-    """Draw documents of a format; every second one looks badly photographed.
+    """Draw documents of a format. Every second document looks badly photographed.
 
     Args:
         form: TD1, TD2 or TD3.
         count: number of documents.
         font: font file of the zone (OCR-B).
-        is_bare: whether only the zone is printed, so that all true values are in it.
+        is_bare: whether the document shows only the zone, which then contains all true values.
         is_damaged: whether one check digit of each zone is wrong.
     """
     found = []
@@ -109,13 +109,13 @@ def make_person(rng: Random) -> Person:
 
 
 def digit(text: str) -> str:
-    """Return the check digit of a text: weights 7, 3, 1, sum modulo 10. Doc 9303, part 3, 4.9."""
+    """Return the check digit of a text: weighted (7, 3, 1) sum modulo 10. Doc 9303, part 3, 4.9."""
     total = sum((7, 3, 1)[at % 3] * max(0, NUMERALS.find(letter)) for at, letter in enumerate(text))
     return str(total % 10)
 
 
 def compose(form: str, person: Person) -> tuple[str, ...]:
-    """Return the lines of a zone."""
+    """Return the lines of the machine-readable zone of a person's document."""
     number = person.number.ljust(9, "<") + digit(person.number.ljust(9, "<"))
     born, expires = f"{person.born:%y%m%d}", f"{person.expires:%y%m%d}"
     born, expires = born + digit(born), expires + digit(expires)
@@ -144,7 +144,7 @@ def plain(name: str) -> str:
 
 
 def spoil(form: str, zone: Sequence[str], rng: Random) -> tuple[str, ...]:
-    """Make one check digit wrong: of the number, of a date, or of the whole zone."""
+    """Make one check digit of a zone wrong: that of the number, of a date, or of the whole zone."""
     row, places = {
         "TD1": (1, (6, 14, 29)),
         "TD2": (1, (9, 19, 27, 35)),
@@ -158,7 +158,7 @@ def spoil(form: str, zone: Sequence[str], rng: Random) -> tuple[str, ...]:
 
 
 def truth(form: str, person: Person) -> dict[str, str]:
-    """Return the true values of the template's fields."""
+    """Return the true values of a document, by field of its form template."""
     if form == "TD1":
         return {
             "uscis_number": person.number,
@@ -180,7 +180,7 @@ def truth(form: str, person: Person) -> dict[str, str]:
 
 
 def worded(day: date) -> str:
-    """Write a date in the form of passports."""
+    """Write a date as passports show it."""
     return f"{day.day:02d} {MONTHS[day.month - 1]} {day.year}"
 
 
@@ -201,7 +201,7 @@ LABELS = {
 def draw(
     form: str, person: Person | None, zone: Sequence[str], font: Path, rng: Random
 ) -> Image.Image:
-    """Draw a document without photographic faults; if `person` is None, only its zone."""
+    """Draw a document without photographic faults; if `person` is None, draw only the zone."""
     dots = rng.uniform(170, 300) / INCH
     width, height = (round(side * dots) for side in MILLIMETRES[form])
     image = guilloche(width, height, rng)
@@ -224,7 +224,7 @@ def draw(
 def write_zone(
     pen: ImageDraw.ImageDraw, zone: Sequence[str], font: Path, dots: float, size: tuple[int, int]
 ) -> None:
-    """Write the lines of a zone at the lower edge, with ten letters an inch."""
+    """Write the lines of a zone at the lower edge, with ten letters per inch."""
     trial = ImageFont.truetype(str(font), 1000)
     face = ImageFont.truetype(str(font), round(1000 * INCH / 10 * dots / trial.getlength("M")))
     pitch = INCH / 10 * dots
@@ -288,7 +288,7 @@ def photograph(image: Image.Image, rng: Random) -> Image.Image:
 
 
 def perspective(source: Sequence[tuple[float, float]], size: tuple[int, int]) -> tuple[float, ...]:
-    """Compute the eight numbers of the perspective transformation for four pairs of points."""
+    """Return the eight coefficients of the transformation of an image's corners to `source`."""
     width, height = size
     target = ((0, 0), (0, height), (width, height), (width, 0))
     rows, values = [], []

@@ -34,14 +34,14 @@ LINES = ["Dana Reyes", "Orchid Labs Inc.", "dana@orchid.test", "Phone: 602 555 0
 
 @dataclass
 class Neighbour:
-    """The account that waits because of the flood, and the call that it makes."""
+    """The account whose waiting times are measured, and the call that it makes."""
 
     name: str
     ask: Callable[[int], object]
 
 
 def measure_neighbours(world: World, report: Report, floods: tuple[str, ...] = FLOODS) -> None:
-    """Compare an account's text predictions with and without each flood of another account."""
+    """Compare times of an account's text predictions with and without floods of another account."""
     one, many = world.caller(PLAN), world.caller(PLAN)
     models = [caller.model(int(caller.dataset(weather())["id"])) for caller in (one, many)]
     neighbour = Neighbour("text", lambda n: one.predict(models[0], f"is it going to rain {n}").ok)
@@ -67,7 +67,7 @@ class Flood:
 
     @property
     def per_second(self) -> float:
-        """Return the number of calls a second."""
+        """Return the number of calls per second."""
         return SHARE * float(RATES[PLAN][self.kind])
 
 
@@ -84,7 +84,7 @@ def file_request(path: str, model: str, content: bytes) -> Request:
 
 
 def warm(caller: Client, requests: dict[str, Request], neighbour: Neighbour) -> None:
-    """Load every network before anything is timed."""
+    """Make calls that load every network, before times are measured."""
     for request in requests.values():
         headers = {"Content-Type": request.kind}
         body = request.body.encode("latin-1")
@@ -93,14 +93,14 @@ def warm(caller: Client, requests: dict[str, Request], neighbour: Neighbour) -> 
 
 
 def leg(neighbour: Neighbour, calls: int) -> list[float]:
-    """Return the times of several calls in turn, in milliseconds."""
+    """Make calls, one after the other; return the time of each call in milliseconds."""
     return [milliseconds(lambda n=n: neighbour.ask(n)) for n in range(calls)]
 
 
 def compare(
     world: World, report: Report, flood: Flood, neighbour: Neighbour, bars: dict[float, Bar]
 ) -> None:
-    """Report each quantile during the flood, divided by the same quantile without the flood."""
+    """Report each quantile of times during the flood, divided by that without the flood."""
     calm: list[list[float]] = []
     flooded: list[list[float]] = []
     seen = Counter[str]()

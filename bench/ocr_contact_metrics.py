@@ -1,4 +1,4 @@
-"""Scores contacts of a card: micro F1 of entities by tag and text.
+"""Scores contacts read from business cards: micro F1 of entities, compared by tag and text.
 
 A match ignores case, punctuation, spaces and leading label words. The tags OTHER and TITLE count as
 equal. The lines of an address are joined in order before they are compared.
@@ -34,7 +34,7 @@ class Tally:
     """Entities of the answer that the truth lacks."""
 
     def add(self, truth: Iterable[Entity], answer: Iterable[Entity]) -> None:
-        """Count one card."""
+        """Count the entities of one card."""
         wanted, given = comparable(truth), comparable(answer)
         for counts, entities in (
             (self.right, wanted & given),
@@ -45,7 +45,7 @@ class Tally:
                 counts[tag] += count
 
     def f1(self, *tags: str) -> float:
-        """Return the micro F1 of some tags, or of all; 1 if there are no entities."""
+        """Return the micro F1 of `tags` (none: all tags); 1 if there are no entities."""
         right, missing, extra = (
             _total(counts, tags) for counts in (self.right, self.missing, self.extra)
         )
@@ -74,12 +74,12 @@ def plain(text: str) -> str:
 
 
 def entities_of(items: Iterable[Mapping[str, str]]) -> list[Entity]:
-    """Return the entities in a card's file of true values."""
+    """Return the entities in the true values of a card."""
     return [(item["tag"], item["text"]) for item in items]
 
 
 def _without_label(tag: str, text: str) -> str:
-    """Remove leading words that only name the kind of the entity."""
+    """Remove words at the start of a text that only name the kind of the entity."""
     if tag not in _LABELLED:
         return text
     value = re.search(r"\+|\(|\d|\S+@|www|http|\S+\.\w", text)

@@ -1,4 +1,4 @@
-"""Measures the task contact on drawn business cards."""
+"""Measures the task `contact` on drawn business cards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Card = tuple[list[Entity], list[Entity]]
 
 @dataclass
 class ContactResult:
-    """The results of one reader for the cards."""
+    """The results of one reader (engine) for all cards."""
 
     cards: list[Card] = field(default_factory=list)
     cost: Cost = field(default_factory=Cost)
@@ -79,7 +79,7 @@ def print_errors(name: str, card: Card) -> None:
 
 
 def score(cards: Sequence[Card], tags: Sequence[str]) -> float:
-    """Return the micro F1 of some tags, or of all."""
+    """Return the micro F1 of `tags` over all cards; of all tags if `tags` is empty."""
     tally = Tally()
     for card in cards:
         tally.add(*card)

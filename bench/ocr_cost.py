@@ -74,7 +74,7 @@ def bench_structure(bench: Bench) -> None:
 
 
 def bench_fresh(bench: Bench) -> None:
-    """In a new process, read eight pages that are images; measure start, time and memory."""
+    """Read eight pages that are images, in a new process; measure start, time and memory."""
     with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
         file.write(eight_pages(bench.data))
         file.flush()

@@ -1,4 +1,4 @@
-"""Measures the task `text` on drawn A4 pages that were bent, darkened, faded or scaled down."""
+"""Measures the task `text` on drawn A4 pages that are bent, darkened, faded or scaled down."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bend(pixels: Any, number: int) -> Any:
 
 
 def shade(pixels: Any, number: int) -> Any:
-    """Darken a page by a shadow from a side that depends on the page, and add a camera's noise."""
+    """Darken a page by a shadow from one side, chosen by the page number, and add camera noise."""
     height, width = pixels.shape[:2]
     side = (
         np.linspace(1, 0.15, width)[None, :]
@@ -69,7 +69,7 @@ def shrink(pixels: Any, number: int) -> Any:
 
 
 def _noisy(pixels: Any, seed: int) -> Any:
-    """Return pixels with a camera's noise of two grey levels."""
+    """Add camera noise of two grey levels to pixels."""
     noise = np.random.default_rng(seed).normal(0, 2, pixels.shape)
     return np.clip(np.rint(pixels + noise), 0, 255).astype(np.uint8)
 

@@ -21,7 +21,7 @@ EIGHT_DPI, EIGHT_QUALITY = 150, 85
 
 @dataclass(frozen=True)
 class Sample:
-    """An image and its true text."""
+    """An image of a document and its true text."""
 
     name: str
     content: bytes
@@ -31,7 +31,7 @@ class Sample:
 
     @property
     def texts(self) -> list[str]:
-        """The texts without their positions."""
+        """The true texts without their positions."""
         return [text for text, _ in self.pieces]
 
 
@@ -45,7 +45,7 @@ def read_sroie(data: Path) -> list[Sample]:
 
 
 def _corner_lines(folder: Path, name: str) -> Iterator[Piece]:
-    """Read lines with eight coordinates and a text, which may contain commas."""
+    """Yield the texts in a file of lines with eight coordinates and a text with possible commas."""
     for line in (folder / f"{name}.csv").read_text("utf-8-sig").splitlines():
         *corners, text = line.split(",", 8)
         numbers = [float(corner) for corner in corners]
@@ -69,7 +69,7 @@ def _form_words(path: Path) -> Iterator[Piece]:
 
 
 def read_rendered(data: Path, kind: str) -> list[tuple[Sample, dict[str, Any]]]:
-    """Read the drawn images of one kind, each with all its true values."""
+    """Read the drawn images of one kind, each with its file of true values."""
     found = []
     for path in sorted((data / "ocr" / "rendered" / kind).glob("*.json")):
         truth = json.loads(path.read_text("utf-8"))

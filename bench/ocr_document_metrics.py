@@ -1,8 +1,8 @@
-"""Scores how well the shipped templates read the issuers' own documents.
+"""Scores how well shipped templates read original documents of issuers.
 
-Values are compared as the data's README says. White space and case are ignored. In amounts,
-currency signs, a leading minus and a trailing star are ignored, too. In numbers that are printed
-into one-character boxes, only letters and digits are compared.
+Values are compared as the README of the evaluation data says. White space and case are ignored. In
+amounts, currency signs, a leading minus and a trailing star are ignored, too. In numbers that are
+printed into one-character boxes, only letters and digits are compared.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DocumentSample:
 
 @dataclass(frozen=True)
 class ScoredField:
-    """One field of a document that is scored."""
+    """A field of a document, with the value that was read and the true value."""
 
     entity: str
     wanted: str
@@ -77,7 +77,7 @@ def score(
 
 
 def normal(text: str, entity: str, is_amount: bool) -> str:
-    """Return the part of a value that is compared."""
+    """Return the part of the value `text` that is compared."""
     bare = "".join(text.split()).casefold().translate(_QUOTES)
     if is_amount:
         bare = bare.replace("$", "").removeprefix("-").removesuffix("*")
@@ -85,7 +85,7 @@ def normal(text: str, entity: str, is_amount: bool) -> str:
 
 
 def value_f1(fields: Iterable[ScoredField]) -> float:
-    """Return the F1: twice the correct values, divided by returned values plus true values."""
+    """Return the F1 score: twice the correct values, divided by returned plus true values."""
     every = list(fields)
     right = sum(field.is_right and bool(field.wanted) for field in every)
     total = sum(bool(field.read) + bool(field.wanted) for field in every)
@@ -137,7 +137,7 @@ def read_specimens(data: Path, name: str) -> list[DocumentSample]:
 
 
 def _specimen(path: Path, truth: Mapping[str, Any]) -> DocumentSample:
-    """Read a file with its true values and its template, which is sometimes not a shipped one."""
+    """Read a file with its true values and its template. Some templates are not shipped."""
     if "formTemplate" not in truth:
         return _sample(path, truth["formType"], truth["fields"])
     template = read_template(truth["formTemplate"])

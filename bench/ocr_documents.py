@@ -1,7 +1,7 @@
 """Measures the task `form` on original documents of issuers, with the shipped templates.
 
-Files are read as by the service: the text layer if it is reliable, otherwise pixels. `--plot` draws
-correct values green, wrong ones red, and keys whose value was missed orange.
+Files are read as the service does: the text layer if it is reliable, otherwise pixels. `--plot`
+draws correct values green, wrong values red, and keys whose value was missed orange.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _add_specimens(bench: Bench, fields: Sequence[ScoredField]) -> None:
 
 
 def _bench_set(bench: Bench, name: str, samples: Sequence[DocumentSample]) -> list[ScoredField]:
-    """Read a set, print the result of each document, and draw it."""
+    """Read a set of documents; print and draw the result of each document."""
     every: list[ScoredField] = []
     cost = Cost()
     for sample in samples:
@@ -134,7 +134,7 @@ def _draw(
 
 
 def _marks(found: Iterable[FormField], scored: dict[str, ScoredField]) -> Iterator[Mark]:
-    """Mark right and wrong values, and keys whose value was missed."""
+    """Yield marks of correct and wrong values, and of keys whose value was not found."""
     for field in found:
         outcome = scored.get(field.entity)
         if outcome is None:

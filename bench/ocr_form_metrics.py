@@ -1,4 +1,4 @@
-"""Scores fields of forms: templates and values of the evaluation forms, and F1.
+"""Reads templates and true values of the evaluation forms, and scores fields by F1.
 
 White space is ignored when values are compared, because the true values of scanned forms have odd
 spaces ("9/ 3/ 92"). If a key has no true value, an empty value counts as correct.
@@ -31,7 +31,7 @@ class FormSample:
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """Numbers of fields: correctly found, found, and true."""
+    """Numbers of fields that are correctly found, found, and true."""
 
     right: int
     found: int
@@ -49,7 +49,7 @@ class FieldCounts:
 
 
 def compare_fields(sample: FormSample, fields: Iterable[FormField]) -> FieldCounts:
-    """Count the fields of one form whose values are exact."""
+    """Count the fields of one form that are correctly found, found, and true."""
     found = {field.entity: field.value_text for field in fields}
     right = sum(
         entity in found and _bare(found[entity]) == _bare(value)
@@ -76,7 +76,7 @@ def _bare(text: str) -> str:
 
 
 def read_rendered_forms(data: Path) -> list[FormSample]:
-    """Read the drawn forms; a template has all spellings of all keys."""
+    """Read the drawn forms. The template of a form has all spellings of all keys."""
     samples = []
     for path in sorted((data / "ocr" / "rendered" / "forms").glob("*.json")):
         fields = json.loads(path.read_text("utf-8"))["fields"]
@@ -88,7 +88,7 @@ def read_rendered_forms(data: Path) -> list[FormSample]:
 
 
 def read_scanned_forms(data: Path) -> list[FormSample]:
-    """Read the scanned forms; each question that is linked to an answer is a key."""
+    """Read the scanned forms. Each question with a link to an answer becomes a key."""
     samples = []
     for path in sorted((data / "ocr" / "funsd").glob("*.json")):
         found = _questions(json.loads(path.read_text("utf-8"))["form"])

@@ -1,9 +1,9 @@
 """Measures the task `form` on drawn and on scanned forms, each with a template of its keys.
 
-Values are compared twice: with single spaces, and without spaces. The bar of scanned forms is on
-the comparison without spaces, because their true values have odd spaces ("9/ 3/ 92"). The
-calibration error has no bar here: the scanned forms have so few values that even perfect
-probabilities would have an error of .07.
+Values are compared twice: with single spaces, and without spaces. For scanned forms, only the
+comparison without spaces has a bar, because their true values have odd spaces ("9/ 3/ 92"). The
+calibration error has no bar: there are so few scanned forms that even perfect probabilities would
+have an error of .07.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class FormResult:
-    """The results of one reader for a set."""
+    """The results of one reader (engine) for a set of forms."""
 
     exact: list[Tally] = field(default_factory=list)
     """Values that are correct including their spaces, a tally for each form."""
@@ -61,7 +61,7 @@ def bench_set(
     samples: Sequence[FormSample],
     bars: tuple[Bar | None, Bar | None],
 ) -> None:
-    """Report a set's values; `bars` are for the comparisons with and without spaces."""
+    """Report the F1 of a set of forms, with single spaces and without spaces, with these bars."""
     found = read_forms(bench, bench.reader, samples)
     peer = None if bench.peer is None else read_forms(bench, bench.peer, samples)
     bench.add(
@@ -103,7 +103,7 @@ def read_forms(bench: Bench, reader: Reader, samples: Iterable[FormSample]) -> F
 
 
 def count_exact(sample: FormSample, fields: Iterable[FormField]) -> int:
-    """Count the values that are exact after runs of white space become one space."""
+    """Count the values that are equal to the true value if each run of white space is one space."""
     found = {field.entity: " ".join(field.value_text.split()) for field in fields}
     return sum(
         found.get(entity) == " ".join(value.split()) for entity, value in sample.values.items()

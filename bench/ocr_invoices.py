@@ -61,7 +61,7 @@ _WIDTHS = {"line": 5, "code": 9, "count": 8, "price": 11, "tax": 9, "sum": 13}
 
 @dataclass(frozen=True, slots=True)
 class Invoice:
-    """A page and its only table."""
+    """A page with one table, and the true cells of the table."""
 
     name: str
     content: bytes
@@ -74,7 +74,7 @@ def draw_invoices(ways: Sequence[str]) -> Iterator[Invoice]:
     """Draw ten invoices of 1 to 12 items.
 
     Args:
-        ways: ways to rule a table; the invoices use them in rotation.
+        ways: ways to draw the lines of a table. The invoices use these ways in rotation.
     """
     for number, rows in enumerate(ROWS):
         page = _Invoice(Random(number), ways[number % len(ways)])
@@ -83,7 +83,7 @@ def draw_invoices(ways: Sequence[str]) -> Iterator[Invoice]:
 
 
 class _Invoice:
-    """An invoice while it is drawn; coordinates are points from the top left."""
+    """An invoice that is being drawn. Coordinates are points from the top left."""
 
     def __init__(self, rng: Random, way: str) -> None:
         self._rng = rng
@@ -97,7 +97,7 @@ class _Invoice:
         self._figure = Figure((self._width / 72, self._height / 72))
 
     def draw(self, rows: int) -> tuple[bytes, Cells]:
-        """Draw a page with this number of items; return it with the cells of its table."""
+        """Draw a page with `rows` items; return the page, and the cells of its table."""
         y = self._letterhead()
         columns = self._rng.choice(_ORDERS)
         texts = [[self._rng.choice(_HEADS[column]) for column in columns]]
@@ -131,7 +131,7 @@ class _Invoice:
         }[column]
 
     def _letterhead(self) -> float:
-        """Draw sender, title, receiver and the invoice's data; return where they end."""
+        """Draw sender, title, receiver and data of the invoice; return the y at their end."""
         rng, left, right, pitch = self._rng, self._left, self._right, self._pitch
         y = rng.uniform(40, 60)
         self._write(left, y, "Quillmoor Supplies Ltd", size=self._size + 5, is_bold=True)
@@ -154,7 +154,7 @@ class _Invoice:
         return y + rng.uniform(1.5, 3.5) * pitch
 
     def _table(self, columns: Sequence[str], texts: Sequence[Sequence[str]], y: float) -> float:
-        """Draw header and items; return where they end."""
+        """Draw the header and the items of the table; return the y at their end."""
         whole = self._right - self._left
         widths = [
             max(_WIDTHS[column] * whole / 100, self._length(head, "bold") + 12)
@@ -201,7 +201,7 @@ class _Invoice:
         return float(path.get_extents().width)
 
     def _rule(self, edges: Sequence[float], tops: Sequence[float]) -> None:
-        """Draw the rules of a table."""
+        """Draw the lines of a table."""
         first, last = edges[0], edges[-1]
         heights = {"none": (), "shaded": (), "head": (tops[1], tops[-1])}.get(self.way, tops)
         if self.way == "box":
@@ -260,7 +260,7 @@ class _Invoice:
         self._figure.add_artist(Line2D(xs, ys, color="0.25", linewidth=0.7))
 
     def _fill(self, left: float, top: float, right: float, bottom: float) -> None:
-        """Fill a rectangle with the header's colour."""
+        """Fill a rectangle with the colour of the table header."""
         corner = left / self._width, 1 - bottom / self._height
         size = (right - left) / self._width, (bottom - top) / self._height
         self._figure.add_artist(Rectangle(corner, *size, color="0.85", zorder=0))

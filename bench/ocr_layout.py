@@ -55,13 +55,13 @@ def bench_layout(bench: Bench) -> None:
 
 
 def _words(reader: Reader, page: DrawnPage) -> Tally:
-    """Count the words that were read correctly on a page; accents count, case does not."""
+    """Count the words that are read correctly on a page. Accents are compared, case is ignored."""
     (read,) = reader.pages(page.content)
     return count_words(page.texts, [run.text for run in reader.runs(read)])
 
 
 def _distance(reader: Reader, page: DrawnPage, cost: Cost) -> float:
-    """Read a page; return the edit distance to its true text, divided by the longer length.
+    """Read a page; return the edit distance to its true text, divided by the longer text's length.
 
     Any white space, also between lines and paragraphs, counts as one space.
     """

@@ -1,6 +1,6 @@
-"""Measures templates that are learned from five invoices, on five other invoices of each issuer.
+"""Measures templates that are learned from five invoices, on five other invoices of the issuer.
 
-There are eleven issuers. The other five invoices are read by their text layer and as images. Only
+There are eleven issuers. The five other invoices are read from the text layer and as images. Only
 issuers whose layouts were not known during development have a bar.
 """
 
@@ -72,6 +72,6 @@ def read(
 
 
 def compare(invoice: IssuedInvoice, found: dict[str, str]) -> Tally:
-    """Count the values of one invoice."""
+    """Count the correct, the read and the true values of one invoice."""
     right = sum(is_same_value(found.get(name, ""), text) for name, text in invoice.values.items())
     return Tally(right, len(found), len(invoice.values))

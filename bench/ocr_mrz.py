@@ -1,4 +1,4 @@
-"""Measures the task `form` on passports and cards whose machine-readable zone was drawn in OCR-B.
+"""Measures the task `form` on drawn passports and cards with a machine-readable zone in OCR-B.
 
 The font is in the Debian package fonts-ocr-b, which is installed or unpacked into build/fonts.
 Without the font, the section says so, and its bars are missed.
@@ -78,7 +78,7 @@ def _bench_right(
 
 
 def _sure_fields(reader: Reader, template: str, documents: Sequence[DrawnDocument]) -> int:
-    """Count the values that get a high probability although a check digit is wrong."""
+    """Count the values that have a high probability although a check digit is wrong."""
     sure = 0
     for document in documents:
         fields = read_fields(reader, template, document)

@@ -1,4 +1,4 @@
-"""Measures PDFs: the status that each file gets, and exactness and time of text layers."""
+"""Measures the reading of PDFs: status of each file, exactness and time of text layers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXACT = ("plain", "junkprefix", "owner")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of reading a file."""
+    """The result of reading a PDF file."""
 
     status: int
     """The status that the service returns."""
@@ -81,7 +81,7 @@ def try_file(reader: Reader, content: bytes) -> Outcome:
 
 
 def bench_layers(bench: Bench, name: str, files: list[bytes], *, is_barred: bool) -> None:
-    """Compare the text read in PDFs with their text layers, and measure the time."""
+    """Compare the text that is read in PDFs with their text layers, and measure the time."""
     cost, edits, layers, count = Cost(), list[Edits](), 0, 0
     for content in files:
         with cost.document():
@@ -101,7 +101,7 @@ def bench_layers(bench: Bench, name: str, files: list[bytes], *, is_barred: bool
 
 
 def layer_texts(content: bytes) -> list[str]:
-    """Read the text of each page with only the PDF library."""
+    """Return the text layer of each page, read by the PDF library alone."""
     with pypdfium2.PdfDocument(content) as document:
         return [page.get_textpage().get_text_range() for page in document]
 

@@ -1,4 +1,4 @@
-"""Draws pages with what was found in them."""
+"""Draws pages with boxes around the items that were found in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME_SIZE = 11
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A box to draw."""
+    """A box to draw, with its colour and text."""
 
     box: Rect
     """Place of the box, in pixels of the rotated image."""

@@ -29,7 +29,7 @@ Measure = TypeVar("Measure")
 
 
 def go_on() -> None:
-    """Do nothing. The service checks a deadline here, but benchmarks have no deadline."""
+    """Do nothing. The service checks a deadline at this call, but benchmarks have no deadline."""
 
 
 @dataclass
@@ -95,20 +95,20 @@ class Reader:
 
 
 def answer_rect(page: ReadPage, rect: Rect) -> Rect:
-    """Convert a rectangle to the pixel coordinates that answers use."""
+    """Convert a rectangle on a page to the pixel coordinates that answers of the API use."""
     box = page.answer_box(rect)
     return Rect(box.min_x, box.min_y, box.max_x, box.max_y)
 
 
 def answer_pieces(page: ReadPage, lines: Iterable[TextLine]) -> list[Piece]:
-    """Return lines in the form that metrics compare."""
+    """Convert lines of a page to the form that metrics compare."""
     return [(line.text, answer_rect(page, line.box)) for line in lines]
 
 
 def interval(
     measures: Sequence[Measure], score: Callable[[Sequence[Measure]], float]
 ) -> tuple[float, float] | None:
-    """Return the 95 % bootstrap interval of a score over documents; None for fewer than two.
+    """Return the 95 % bootstrap interval of a score over documents; None for one document or none.
 
     Source: Efron 1979, the bootstrap, percentile interval.
     """

@@ -32,7 +32,7 @@ CALL_SECONDS = 600
 
 @dataclass(frozen=True)
 class Service:
-    """A running stack with a caller."""
+    """A running stack, and a caller of its API."""
 
     bench: Bench
     caller: Client

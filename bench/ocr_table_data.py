@@ -1,4 +1,4 @@
-"""Reads the true tables of the evaluation data: drawn ones, ICDAR's XML, PubTabNet's HTML."""
+"""Reads the true tables of the evaluation data: drawn tables, ICDAR's XML, PubTabNet's HTML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TAG = re.compile(r"</?[a-z]+>")
 
 @dataclass(frozen=True)
 class TrueTable:
-    """A true table and its place."""
+    """A true table and its position on the page."""
 
     style: str
     """Way in which its rules are drawn."""
@@ -72,7 +72,7 @@ def read_icdar(data: Path) -> list[TrueDocument]:
 
 
 def _xml_tables(path: Path) -> dict[int, list[Cells]]:
-    """Read the tables of a PDF; each region is a table of its page."""
+    """Read the true tables of a PDF by page. Each region in the XML is a table."""
     tables = defaultdict(list)
     for region in ElementTree.parse(path).getroot().iter("region"):  # noqa: S314  # trusted data
         cells = tuple(_xml_cell(cell) for cell in region.iter("cell"))
@@ -81,7 +81,7 @@ def _xml_tables(path: Path) -> dict[int, list[Cells]]:
 
 
 def _xml_cell(cell: ElementTree.Element) -> GridText:
-    """Read one cell; only cells that span rows or columns have an end row and end column."""
+    """Read one cell. Only cells that span rows or columns have an end row and an end column."""
     row, column = int(cell.attrib["start-row"]), int(cell.attrib["start-col"])
     return GridText(
         row,

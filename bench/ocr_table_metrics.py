@@ -1,4 +1,4 @@
-"""Compares found tables with true ones: adjacency relations, cell F1, TEDS.
+"""Compares found tables with true tables: adjacency relations, cell F1, TEDS.
 
 Adjacency relations are the metric of the ICDAR 2013 table competition. A cell with text has a
 relation to the next cell with text on its right, for each row that it covers. It also has a
@@ -47,7 +47,7 @@ class GridText:
 
 
 def cells_of(table: Table) -> tuple[GridText, ...]:
-    """Return a found table in the form that metrics compare; rows and columns count from 1."""
+    """Convert a found table to the form that metrics compare. Rows and columns count from 1."""
     return tuple(
         GridText(
             cell.row,
@@ -95,8 +95,8 @@ def count_relations(
 ) -> Tally:
     """Count the adjacency relations of all tables of one page or document.
 
-    Tables are not paired: all relations of an extra table count as wrong, and all relations of a
-    missed table count as missing.
+    Tables are not paired. All relations of a table that does not exist count as wrong, and all
+    relations of a table that was not found count as missing.
     """
     found_relations = _sum(map(adjacency_relations, found))
     true_relations = _sum(map(adjacency_relations, truth))
@@ -115,7 +115,7 @@ def _sum(counters: Iterable[Counter[Relation]]) -> Counter[Relation]:
 
 
 def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
-    """Compare the cells of one table, empty cells included, by row, column, spans and text.
+    """Compare the cells of one table, including empty cells, by row, column, spans and text.
 
     Rows and columns are numbered from the first row and column of each table.
     """
@@ -124,7 +124,7 @@ def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
 
 
 def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]:
-    """Count cells by row, column, spans and text; the rows and columns of a table start at 0."""
+    """Count cells by row, column, spans and text. Rows and columns of the table start at 0."""
     kept = list(cells)
     top = min((cell.row for cell in kept), default=0)
     left = min((cell.column for cell in kept), default=0)
@@ -141,7 +141,7 @@ def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]
 
 
 def pair_tables(found: Sequence[Rect], truth: Sequence[Rect]) -> tuple[tuple[int, int], ...]:
-    """Pair tables whose intersection is more than half of their union, best pairs first."""
+    """Pair found and true tables whose intersection is over half their union; best pairs first."""
     scored = sorted(
         (
             (_union_share(first, second), number, other)
@@ -180,7 +180,7 @@ class _Node:
 
 
 class _Costs(Config):
-    """The costs of edits of a tree."""
+    """The costs of edits of an HTML tree."""
 
     def rename(self, first: _Node, second: _Node) -> float:
         """Return the cost of turning one node into another."""

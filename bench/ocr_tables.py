@@ -39,7 +39,7 @@ PUBLISHED = ("best of the competition, from PDF", 0.946)
 
 @dataclass
 class Found:
-    """The results of one reader for a set."""
+    """The results of one reader (engine) for a set of documents."""
 
     cells: list[Tally] = field(default_factory=list)
     """Counts of cells of ruled tables, one tally for each page."""
@@ -69,14 +69,14 @@ def bench_tables(bench: Bench) -> None:
 
 
 def both(bench: Bench, read: Callable[[Reader], Found]) -> tuple[Found, Found | None]:
-    """Read a set with the engine, and with the peer if there is one."""
+    """Read a set of documents with the engine, and with the peer if there is a peer."""
     return read(bench.reader), None if bench.peer is None else read(bench.peer)
 
 
 def read_pictures(
     bench: Bench, reader: Reader, samples: Iterable[tuple[Sample, Truth]], cost: Cost
 ) -> Iterator[tuple[ReadPage, tuple[Table, ...], Truth]]:
-    """Read images of one page; yield page, tables and true values, and draw them if requested."""
+    """Read images of pages; yield page, tables and true values; draw them if requested."""
     for sample, truth in samples:
         with cost.document():
             (page,) = reader.pages(sample.content, needs_pixels=True)
@@ -87,7 +87,7 @@ def read_pictures(
 
 
 def bench_drawn(bench: Bench) -> None:
-    """Report the cell F1 of drawn tables with rules, and the adjacency F1 of all others."""
+    """Report the cell F1 of drawn tables with lines, and the adjacency F1 of other tables."""
     samples = read_drawn_tables(bench.data)
 
     def read(reader: Reader) -> Found:
@@ -111,7 +111,7 @@ def bench_drawn(bench: Bench) -> None:
 def add_f1(
     bench: Bench, name: str, tallies: list[Tally], bar: Bar | None, peer: list[Tally] | None
 ) -> None:
-    """Report the F1 of a set."""
+    """Report the F1 of a set of documents."""
     spread = interval(tallies, lambda some: total(some).f1)
     other = None if peer is None else total(peer).f1
     bench.add(name, total(tallies).f1, bar, other, spread)
@@ -120,10 +120,10 @@ def add_f1(
 def judge_drawn(
     result: Found, page: ReadPage, tables: Sequence[Table], truth: Sequence[TrueTable]
 ) -> None:
-    """Compare the tables of a page with the true ones.
+    """Compare the tables that were found on a page with the true tables.
 
-    Found tables that match no true table are errors. They count as tables without rules or, if the
-    page has only ruled tables, as ruled tables.
+    Found tables without a matching true table are errors. They count as tables without lines or, if
+    the page has only tables with lines, as tables with lines.
     """
     boxes = [answer_rect(page, table.box) for table in tables]
     pairs = {other: at for at, other in pair_tables(boxes, [table.box for table in truth])}
@@ -159,7 +159,7 @@ def bench_invoices(bench: Bench) -> None:
 
 
 def bench_generated(bench: Bench) -> None:
-    """Report the F1 of relations in generated tables, with seeds on which no weight was fitted."""
+    """Report the F1 of relations in generated tables, with seeds that no weight was fitted on."""
     result = Found()
     for _, drawn in draw_tables(MEASURED):
         with result.cost.document():
@@ -175,7 +175,7 @@ def bench_pubtabnet(bench: Bench) -> None:
     samples = read_pubtabnet(bench.data)
 
     def read(reader: Reader) -> Found:
-        """Read the images; compare the largest table that is found in each."""
+        """Read the images; compare the largest table that is found in each image."""
         result = Found()
         for _, tables, truth in read_pictures(bench, reader, samples, result.cost):
             best = max(tables, key=lambda table: table.box.area, default=None)
@@ -196,7 +196,7 @@ def bench_pubtabnet(bench: Bench) -> None:
 
 
 def bench_icdar(bench: Bench) -> None:
-    """Report the F1 on the documents of ICDAR 2013, read from page images and from text layers."""
+    """Report the F1 of documents of ICDAR 2013, read from page images and from text layers."""
     documents = read_icdar(bench.data)
     found, peer = both(bench, lambda reader: read_documents(bench, reader, documents, False))
     exact = read_documents(bench, bench.reader, documents, True)

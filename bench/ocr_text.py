@@ -1,4 +1,4 @@
-"""Measures the task `text`: words and characters of receipts, scans, drawn and rotated pages."""
+"""Measures the task `text`: words and characters of receipts, scans, drawn pages, rotated pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BAR_DEGREES = 20
 
 @dataclass
 class TextResult:
-    """The results of one reader for a set."""
+    """The results of one reader (engine) for a set of pages."""
 
     tallies: list[Tally] = field(default_factory=list)
     edits: list[Edits] = field(default_factory=list)
@@ -53,7 +53,7 @@ class TextResult:
 
 
 def read_set(reader: Reader, samples: Sequence[Sample], plots: Plots | None = None) -> TextResult:
-    """Read a set and compare it with its true text."""
+    """Read a set of pages, and compare the result with the true texts."""
     result = TextResult()
     for sample in samples:
         with result.cost.document():
@@ -83,7 +83,7 @@ def bench_set(
     samples: Sequence[Sample],
     limits: tuple[float, float | None, float | None],
 ) -> None:
-    """Report word F1, CER and cost of a set; `limits` has their bars in this order."""
+    """Report word F1, CER and cost of a set of pages. `limits` has the bars in this order."""
     found = read_set(bench.reader, samples, bench.plots)
     peer = None if bench.peer is None else read_set(bench.peer, samples)
     f1, rate, cpu = limits

@@ -1,4 +1,4 @@
-"""Compares read text with the true text: words, characters in reading order, recall.
+"""Compares the text that was read with the true text: words, recall, characters in order.
 
 Word F1 ignores case and the order of words, which are separated by white space. The character error
 rate (CER) groups boxes into rows, joins each row from left to right, and counts edits without
@@ -25,7 +25,7 @@ ROW_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of one document, or their sums over several documents."""
+    """Counts of true, found and correct items of one document, or sums over several documents."""
 
     hits: int = 0
     """Number of true items that were found."""
@@ -55,7 +55,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Edits of one document, or their sums over several documents."""
+    """Numbers of edits and characters of one document, or sums over several documents."""
 
     edits: int = 0
     """Characters inserted, deleted or replaced."""
@@ -67,7 +67,7 @@ class Edits:
 
     @property
     def rate(self) -> float:
-        """Return the edits, divided by the characters of the true text."""
+        """Return the number of edits divided by the number of characters of the true text."""
         return self.edits / self.truth if self.truth else float(self.edits > 0)
 
 
@@ -88,24 +88,24 @@ def count_words(truth: Iterable[str], found: Iterable[str]) -> Tally:
 
 
 def count_edits(truth: Sequence[Piece], found: Sequence[Piece]) -> Edits:
-    """Compare two lists of pieces in reading order."""
+    """Count the edits between two lists of pieces, each joined in reading order."""
     return compare_texts(reading_text(truth), reading_text(found))
 
 
 def compare_texts(truth: str, found: str) -> Edits:
-    """Compare two texts without case and white space."""
+    """Count the edits between two texts, ignoring case and white space."""
     expected, given = _bare(truth), _bare(found)
     return Edits(Levenshtein.distance(expected, given), len(expected))
 
 
 def reading_text(pieces: Sequence[Piece]) -> str:
-    """Join texts into one line per row, each from left to right."""
+    """Join pieces to a text with one line per row. Each row is read from left to right."""
     rows = group_rows(pieces)
     return "\n".join(" ".join(text for text, _ in row) for row in rows)
 
 
 def group_rows(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """Group texts into rows from top to bottom, and sort each row from left to right."""
+    """Group pieces into rows from top to bottom; sort the pieces of a row from left to right."""
     if not pieces:
         return []
     reach = ROW_SHARE * median(box.height for _, box in pieces)
@@ -123,7 +123,7 @@ def _middle(row: Sequence[Piece]) -> float:
 
 
 def _words(texts: Iterable[str]) -> Counter[str]:
-    """Count the white-space tokens of texts, upper-cased."""
+    """Count the words of texts in upper case. White space separates words."""
     return Counter(word for text in texts for word in text.upper().split())
 
 

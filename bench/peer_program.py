@@ -1,6 +1,6 @@
-"""Runs one peer in a separate environment: a job as JSON in, its answers as JSON out.
+"""Runs one peer in a separate environment: reads a job as JSON, and writes answers as JSON.
 
-Called by bench/peers.py; imports nothing of the project.
+bench/peers.py calls this program, which imports nothing of the project.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NEUTRAL = 0.05
 
 
 def fasttext(job: dict[str, Any]) -> list[str]:
-    """Train fastText with word bigrams and predict. Labels with spaces are replaced by numbers."""
+    """Train fastText with word bigrams, and predict labels. Labels with spaces become numbers."""
     import fasttext as library
 
     names = sorted(set(job["labels"]))
@@ -35,7 +35,7 @@ def fasttext(job: dict[str, Any]) -> list[str]:
 
 
 def vader(job: dict[str, Any]) -> list[str]:
-    """Predict sentiments by the sign of VADER's compound score."""
+    """Predict the sentiment of texts from VADER's compound score."""
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
     analyser = SentimentIntensityAnalyzer()
@@ -67,7 +67,7 @@ def cleanlab(job: dict[str, Any]) -> dict[str, list[int]]:
 
 
 def _line(text: str) -> str:
-    """Return a text in one line and lower case, as fastText's manual advises."""
+    """Return a text on one line and in lower case, as fastText's manual advises."""
     return " ".join(text.lower().split())
 
 

@@ -29,7 +29,7 @@ ANSWER_SECONDS = 900
 
 
 def tfidf_svm(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str]) -> list[str]:
-    """Train TF-IDF of words and characters with a linear SVM; return its predictions."""
+    """Train a linear SVM on TF-IDF of words and characters; return its predictions for `asked`."""
     features = make_union(
         TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
         TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True),
@@ -40,20 +40,20 @@ def tfidf_svm(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str])
 
 
 def fasttext(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str]) -> list[str] | None:
-    """Train fastText with word bigrams; return its predictions, or None if it failed."""
+    """Train fastText with word bigrams; return predictions for `asked`, or None if it failed."""
     job = {"texts": list(texts), "labels": list(labels), "asked": list(asked)}
     return _ask("fasttext", job)
 
 
 def vader(asked: Sequence[str]) -> list[str] | None:
-    """Return sentiments by VADER's rules, with its documented thresholds of ±.05."""
+    """Return the sentiments by VADER, with its documented thresholds of ±.05; None if it failed."""
     return _ask("vader", {"asked": list(asked)})
 
 
 def cleanlab(
     label_indexes: Sequence[int], shares: Sequence[Sequence[float]]
 ) -> Mapping[str, list[int]] | None:
-    """Return the indexes of likely label errors, by the name of cleanlab's filter."""
+    """Return, by name of the filter, the indexes of likely label errors; None if it failed."""
     return _ask("cleanlab", {"labels": list(label_indexes), "shares": [list(s) for s in shares]})
 
 
@@ -90,7 +90,7 @@ def _python() -> Path:
 
 
 def _install(python: Path, package: str) -> None:
-    """Install one peer; report a failure, and continue with the others."""
+    """Install one peer. If that fails, report the failure and continue."""
     command = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q", package]
     done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS)
     if done.returncode:

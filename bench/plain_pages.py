@@ -1,6 +1,6 @@
 """Draws pages without tables whose text is aligned: columns, lists, forms, charts.
 
-They are the negative examples on which the probability of tables is fitted. Names are invented.
+These pages are negative examples for fitting the probability of tables. Names are invented.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FORMS = (
 
 
 def _columns(sheet: Sheet, count: int) -> None:
-    """Write running text in columns, some paragraphs below headings."""
+    """Write running text in columns. Some paragraphs have a heading."""
     random, size = sheet.random, sheet.random.randint(15, 20)
     gap = random.uniform(1.2, 3) * size
     width = (WIDTH - 2 * MARGIN + gap) / count
@@ -88,7 +88,7 @@ def _addresses(sheet: Sheet, columns: int) -> None:
 
 
 def _chart(sheet: Sheet, bars: bool) -> None:
-    """Draw a chart with numbers at one axis and names or years at the other."""
+    """Draw a chart with numbers at one axis and names or years at the other axis."""
     random, size = sheet.random, sheet.random.randint(14, 22)
     left, top = random.uniform(150, 300), random.uniform(150, 400)
     right, bottom = random.uniform(800, 1100), random.uniform(700, 1200)
@@ -125,7 +125,7 @@ PLAIN: Mapping[str, Draw] = {
 
 
 def draw_plain(family: str, seed: int) -> Sheet:
-    """Draw a page of a family; the same seed gives the same page."""
+    """Draw a page of a family of pages. The same seed gives the same page."""
     sheet = Sheet(Random(f"{family} {seed}"))
     PLAIN[family](sheet)
     return sheet

@@ -1,4 +1,4 @@
-"""Collects the rows of a benchmark: prints each at once, and writes all as JSON at the end.
+"""Collects the rows of a benchmark: prints each row immediately, and writes all rows as JSON.
 
 Every row has a measured value. It may also have a bar that the value must meet, and the value of a
 peer.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A limit on a value."""
+    """A limit that a measured value must meet."""
 
     limit: float
     """The last value that meets the bar."""
@@ -56,7 +56,7 @@ class Row:
 
 
 class Report:
-    """Collects rows; the benchmark fails if one of them misses its bar."""
+    """Collects rows. The benchmark fails if a row misses its bar."""
 
     def __init__(self, title: str) -> None:
         self._rows: list[Row] = []
@@ -79,7 +79,7 @@ class Report:
         peer: tuple[str, float] | None = None,
         interval: tuple[float, float] | None = None,
     ) -> None:
-        """Add a measured value, and print its line at once."""
+        """Add a measured value, and print its line immediately."""
         holds = bar is None or bar.holds(value)
         limit = None if bar is None else bar.limit
         peer_name, peer_value = peer or ("", None)

@@ -1,4 +1,4 @@
-"""Limits a process to a fraction of a processor, as Lambda does by a function's memory.
+"""Limits a process to a fraction of a processor, as Lambda does for functions of little memory.
 
 Lambda uses the kernel's quota, in periods of 20 ms. This module stops and continues the process
 from outside, which works on every Linux.
@@ -18,11 +18,11 @@ _LOOK_SECONDS = 0.0005
 
 
 class Share:
-    """Limits a process to a fraction of a processor while the block runs.
+    """Limits a process to a fraction of a processor while the `with` block runs.
 
     Args:
         process: id of the process.
-        memory_mb: memory of the Lambda function; if this gives a whole processor, do nothing.
+        memory_mb: memory of the Lambda function. If it gives a whole processor, nothing is limited.
     """
 
     def __init__(self, process: int, memory_mb: int) -> None:

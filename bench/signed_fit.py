@@ -1,4 +1,4 @@
-"""Fits weights whose signs are known in advance, for the scores of form values and tables."""
+"""Fits weights with known signs, for the scores of form values and tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def fit_signed(
     right: np.ndarray,
     counts: np.ndarray,
 ) -> tuple[float, tuple[float, ...]]:
-    """Fit weights, and leave out inputs whose weights have the wrong sign.
+    """Fit weights of inputs; leave out inputs whose weights would have the wrong sign.
 
     Args:
-        fit: function that fits weights of some of the inputs.
+        fit: function that fits the weights of the inputs that it is given.
         names: name of each input.
         signs: 1 for inputs that may only raise the score, -1 for inputs that may only lower it.
         rows: inputs, float64, shape (cases, inputs).
-        right: 1 for cases that are right, otherwise 0, float64, shape (cases,).
+        right: float64, shape (cases,): 1 for cases that are right, otherwise 0.
         counts: weight of each case, float64, shape (cases,).
 
     Returns:

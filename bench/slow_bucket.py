@@ -1,4 +1,4 @@
-"""Serves model files from an emulated bucket at a given rate, and counts the bytes.
+"""Serves model files from an emulated bucket at a limited rate, and counts the sent bytes.
 
 Model files are sent from this machine's disk. All other calls are passed to a running stack, so
 `AWS_ENDPOINT_URL` can name this server instead of the stack.
@@ -27,12 +27,12 @@ _OWN = ("connection", "transfer-encoding", "date", "server")
 
 
 class SlowBucket:
-    """A server that sends model files while the block runs.
+    """A server that sends model files while the `with` block runs.
 
     Args:
         endpoint: URL of the stack that gets all other calls.
         models: folder of the installed model files.
-        bytes_a_second: rate of all connections together.
+        bytes_a_second: maximum rate of all connections together.
     """
 
     def __init__(self, endpoint: str, models: Path, bytes_a_second: float) -> None:
@@ -60,28 +60,28 @@ class SlowBucket:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def twice(self) -> list[str]:
-        """Return the keys of files of which any byte was sent twice; reset the counts."""
+        """Return the keys of files that were sent twice, even in part; reset the counts."""
         sizes = {key: path.stat().st_size for key, path in self._files.items()}
         found = [key for key, sent in self.sent.items() if sent > sizes.get(key, sent)]
         self.sent.clear()
         return found
 
     def find(self, path: str) -> tuple[str, bytes | Path] | None:
-        """Return key and content if the path is that of a model file, otherwise None."""
+        """Return key and content of the model file with the URL path `path`; otherwise None."""
         key = urlsplit(path).path.partition(f"/{PREBUILT_PREFIX}")[2]
         key = f"{PREBUILT_PREFIX}{key}"
         found: bytes | Path | None = self._contents.get(key) or self._files.get(key)
         return None if found is None else (key, found)
 
     def wait(self, size: int) -> None:
-        """Wait until this many more bytes may be sent."""
+        """Wait until `size` more bytes may be sent."""
         with self._lock:
             ends = max(self._free_at, time.monotonic()) + size / self._rate
             self._free_at = ends
         time.sleep(max(0.0, ends - time.monotonic()))
 
     def forward(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
-        """Pass a call to the stack; return status, headers and content of its answer."""
+        """Pass a call to the stack; return the status, headers and content of the answer."""
         behind = http.client.HTTPConnection(self._behind.hostname or "", self._behind.port)
         try:
             behind.request(method, path, body, dict(headers))
@@ -119,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(content, first, last + 1)
 
     def _send(self, content: bytes | Path, first: int, end: int) -> None:
-        """Send a part of some content, at the bucket's rate."""
+        """Send the bytes of `content` from `first` to `end`, at the limited rate."""
         if isinstance(content, bytes):
             self.wfile.write(content[first:end])
             return

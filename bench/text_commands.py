@@ -1,7 +1,7 @@
 """Measures the default training on commands of fixed patterns with random names.
 
-The names are random letters. The networks do not recognise which part of a command is a name. The
-encoder `words`, which hashes words and letters, is better here.
+The names are random letters. Neural networks do not recognise which part of a command is such a
+name. The encoder `words`, which hashes words and letters, distinguishes these labels better.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Provides evaluation texts with their vectors, trains on them, and scores with intervals.
 
-Used by the parts of bench/bench_text.py.
+The parts of bench/bench_text.py use this module.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class Embedded:
     blocks: dict[str, np.ndarray]
 
     def at(self, places: Sequence[int]) -> Embedded:
-        """Return only the texts at the given indexes."""
+        """Return only the texts at the indexes `places`."""
         chosen = np.array(places, np.int64)
         blocks = {name: block[chosen] for name, block in self.blocks.items()}
         texts, labels = ([part[place] for place in places] for part in (self.texts, self.labels))
         return Embedded(texts, labels, blocks)
 
     def within(self, names: Sequence[str]) -> Embedded:
-        """Return the same texts with only the vectors of the named encoders."""
+        """Return the same texts with only the vectors of the encoders `names`."""
         return Embedded(self.texts, self.labels, {name: self.blocks[name] for name in names})
 
 
@@ -68,7 +68,7 @@ class Score:
 
 
 class Embedder:
-    """Reads evaluation files and embeds their texts, once for each version of an encoder."""
+    """Reads evaluation files, and embeds their texts once for each version of an encoder."""
 
     def __init__(self, data: Path, models: Path) -> None:
         self.data = data
@@ -97,7 +97,7 @@ class Embedder:
         return Embedded(texts, labels, self.embed(texts, name, encoders))
 
     def embed(self, texts: list[str], name: str, encoders: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return vectors by encoder, float32, shape (texts, dims), from the cache if possible."""
+        """Return vectors by encoder, float32, (texts, dims), from a cache if they are in it."""
         return {encoder: self._block(self.encoder(encoder), texts, name) for encoder in encoders}
 
     def _block(self, encoder: Encoder, texts: list[str], name: str) -> np.ndarray:
@@ -114,7 +114,7 @@ class Embedder:
         return vectors
 
     def examples(self, data: Embedded, name: str, *, rejects: bool = False) -> TextTrainingSet:
-        """Return the engine's training set; `rejects` adds out-of-scope background texts."""
+        """Return a training set for the engine. `rejects` adds background (out-of-scope) texts."""
         others = background_texts()
         names = list(dict.fromkeys(data.labels))
         places = {label: place for place, label in enumerate(names)}
@@ -134,7 +134,7 @@ class Embedder:
 def train(
     embedder: Embedder, name: str, encoders: Sequence[str], rate: float | None = None
 ) -> tuple[TrainedText, float]:
-    """Train on one file; return the model, and the seconds of the fit without embedding."""
+    """Train on the file `name`; return the model, and the seconds of the fit without embedding."""
     return train_on(embedder, name, embedder.read(name, encoders), rate)
 
 
@@ -178,7 +178,7 @@ def calibration_error(model: TrainedText, test: Embedded) -> Score:
 
 
 def share_of(hits: np.ndarray) -> Score:
-    """Return the mean of `hits`, which has 1 for each correct text; float, shape (texts,)."""
+    """Return the mean of `hits`, float, shape (texts,), which has 1 for each correct text."""
     return bootstrapped(lambda chosen: float(hits[chosen].mean()), len(hits))
 
 
@@ -193,12 +193,12 @@ def bootstrapped(
 
 
 def area_under_curve(inside: np.ndarray, outside: np.ndarray) -> float:
-    """Return the AUC: the fraction of pairs in which the in-scope score is the higher one."""
+    """Return the AUC: the fraction of pairs in which the score `inside` is above `outside`."""
     ranked = np.sort(inside)
     below = np.searchsorted(ranked, outside, "left") + np.searchsorted(ranked, outside, "right")
     return float(1.0 - below.mean() / (2 * len(ranked)))
 
 
 def right(answered: Sequence[str], truth: Sequence[str]) -> float:
-    """Return the fraction of a peer's answers that are correct."""
+    """Return the fraction of the answers of a peer that are correct."""
     return sum(a == b for a, b in zip(answered, truth, strict=True)) / len(truth)

@@ -1,4 +1,4 @@
-"""Measures the search for labels that were made wrong on purpose, compared with cleanlab.
+"""Measures how well wrong labels are found, compared with cleanlab. Labels are flipped on purpose.
 
 Presage and cleanlab use the same probabilities. This part of bench/bench_text.py also runs alone:
 `python -m bench.text_data_report`.
@@ -34,7 +34,7 @@ Flip = Callable[[TextTrainingSet, int], np.ndarray]
 
 @dataclass(frozen=True)
 class Found:
-    """Recall and precision of one list of suspects."""
+    """Recall and precision of a list of suspects (likely label errors)."""
 
     precision: float
     recall: float
@@ -72,7 +72,7 @@ def _bench_flips(report: Report, examples: TextTrainingSet, where: str, flip: Fl
 
 
 def _bench_shots(report: Report, examples: TextTrainingSet, shots: int) -> None:
-    """Measure the search among a few examples of each label, with labels flipped at random."""
+    """Measure the search among a few examples of each label, with randomly flipped labels."""
     values = []
     for seed in SEEDS:
         few = some_of_each(examples, shots, seed)
@@ -84,7 +84,7 @@ def _bench_shots(report: Report, examples: TextTrainingSet, shots: int) -> None:
 
 
 def out_of_fold(examples: TextTrainingSet, given: np.ndarray) -> OutOfFold:
-    """Return the out-of-fold results of a training with these labels, int, shape (examples,)."""
+    """Return the out-of-fold results of a training with the labels `given`, int, (examples,)."""
     model = fit(replace(examples, label_indexes=given), TextFitOptions(), lambda epoch: None)
     if model.report is None:
         raise RuntimeError("A training that finished must have a report.")
@@ -98,14 +98,14 @@ def suspects(folds: OutOfFold) -> list[int]:
 
 
 def judge(listed: Sequence[int], given: np.ndarray, truth: np.ndarray) -> Found:
-    """Compare a list of suspects with the wrong labels; both arrays are int, shape (examples,)."""
+    """Compare a list of suspects with given and true labels, both int, shape (examples,)."""
     wrong = set(np.flatnonzero(given != truth).tolist())
     hits = len(wrong & set(listed))
     return Found(hits / max(len(listed), 1), hits / max(len(wrong), 1))
 
 
 def flipped_anywhere(examples: TextTrainingSet, seed: int) -> np.ndarray:
-    """Replace a fraction of the labels at random, each by any other label with equal chance."""
+    """Replace random labels, each by any other label with equal probability."""
     generator = np.random.default_rng(seed)
     given = np.array(examples.label_indexes)
     for row in generator.choice(len(given), round(SHARE * len(given)), replace=False):
@@ -115,7 +115,7 @@ def flipped_anywhere(examples: TextTrainingSet, seed: int) -> np.ndarray:
 
 
 def flipped_near(examples: TextTrainingSet, seed: int) -> np.ndarray:
-    """Replace a fraction of the labels at random, each by one of the three most similar labels."""
+    """Replace random labels, each by one of the three most similar labels."""
     generator = np.random.default_rng(seed)
     given = np.array(examples.label_indexes)
     vectors = np.concatenate(list(examples.blocks.values()), axis=1)

@@ -1,7 +1,7 @@
 """Measures trainings without options, for which the service chooses the encoders.
 
-English intents with all examples are compared with logistic regression on the same vectors. The
-other data are out-of-scope texts of CLINC150, and topics in nine languages.
+English intents with all examples are compared with logistic regression on the same vectors. Other
+measurements use out-of-scope texts of CLINC150, and topics in nine languages.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def bench_default(report: Report, embedder: Embedder, profiles: Sequence[str]) -
 
 
 def chosen_profile(embedder: Embedder, name: str, language: str) -> Profile:
-    """Choose the encoders of a training on one file, as `TextLearner` does."""
+    """Choose the encoders of a training on the file `name`, as `TextLearner` does."""
     texts, labels = embedder.rows(name)
     names = sorted(set(labels))
     places = {label: place for place, label in enumerate(names)}
@@ -87,7 +87,7 @@ def _intents(
     bar: Bar,
     rate: float | None,
 ) -> None:
-    """Report the accuracy on one set, next to simpler models, and which texts are rejected."""
+    """Report the accuracy on one set of intents, next to simpler models, and the rejected texts."""
     chosen = chosen_profile(embedder, files[0], "en_US")
     say(f"{what}: {chosen.name}. {chosen.reason}")
     model, _ = train(embedder, files[0], chosen.encoders, rate)
@@ -108,7 +108,7 @@ def _intents(
 
 
 def _plain(trained_on: Embedded, asked: Embedded) -> float:
-    """Return the accuracy of logistic regression on joined vectors, with a cross-validated C."""
+    """Return the accuracy of logistic regression on the same vectors, with a cross-validated C."""
     vectors, labels = _side_by_side(trained_on), np.array(trained_on.labels)
     some = np.random.default_rng(0).permutation(len(labels))[:CHOOSING]
     chosen = LogisticRegressionCV(Cs=[1.0, 10.0, 100.0], cv=3, max_iter=100)
@@ -119,12 +119,12 @@ def _plain(trained_on: Embedded, asked: Embedded) -> float:
 
 
 def _side_by_side(data: Embedded) -> np.ndarray:
-    """Return the joined vectors, float32, shape (texts, dims of all encoders)."""
+    """Concatenate the vectors of all encoders to float32, shape (texts, dims of all encoders)."""
     return np.concatenate([data.blocks[name] for name in sorted(data.blocks)], axis=1)
 
 
 def _languages(report: Report, embedder: Embedder) -> None:
-    """Train and test topics in the same language, for each language."""
+    """For each language, train on topics in this language, and test in the same language."""
     scores = []
     for code in CODES:
         # English is included, because its texts have other encoders.

@@ -34,7 +34,7 @@ CLINC_BARS = {"fast": Bar(0.962), "accurate": Bar(0.968)}
 
 
 def bench_intents(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure both sets in every profile, and the peers on the same sets."""
+    """Measure both sets of intents with every profile, and the peers on the same sets."""
     for profile in profiles:
         _banking(report, embedder, profile)
         for shots in (10, 5):
@@ -66,7 +66,7 @@ def _judge(
     test: Embedded,
     against: tuple[Bar | None, tuple[str, float]],
 ) -> None:
-    """Report accuracy next to a published value, calibration error, and seconds of the fit."""
+    """Report accuracy (next to a published value), calibration error and seconds of the fit."""
     model, seconds = trained
     found, error = accuracy(model, test), calibration_error(model, test)
     report.add(f"{name}: accuracy", found.value, "", *against, found.interval)
@@ -99,7 +99,7 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> N
 
 
 def _few_labels(report: Report, embedder: Embedder, profile: str) -> None:
-    """Train on five labels of BANKING77 with ten texts each; pool the answers of twelve draws."""
+    """Train on ten texts each of five labels of BANKING77; pool the answers of twelve draws."""
     encoders = PROFILES[profile]
     data, test = (embedder.read(f"banking77_{part}", encoders) for part in ("train", "test"))
     shares, truth = [], []
@@ -132,7 +132,7 @@ def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
 def judge_out_of_scope(
     report: Report, embedder: Embedder, profile: str, model: TrainedText
 ) -> None:
-    """Measure which texts a threshold rejects that was set with in-scope texts only."""
+    """Measure which texts are rejected by a threshold that was chosen with in-scope texts only."""
     encoders = [use.name for use in model.encoders]
     inside = embedder.read("clinc150_full_test", encoders).blocks
     outside = embedder.read("clinc150_full_oos_test", encoders).blocks

@@ -1,6 +1,6 @@
-"""Compares the default choice of encoders with all choices of moderate cost.
+"""Compares the default choice of encoders with all sets of encoders of moderate cost.
 
-Reports accuracy relative to the best of these choices, the cost of answers, and the processor time
+Reports accuracy relative to the best of these sets, the cost of answers, and the processor time
 that the service needs to choose.
 """
 
@@ -38,7 +38,7 @@ CHOICE_BAR = Bar(0.5, is_ceiling=True)
 
 
 class _Stored(Embedder):
-    """Embeds each text only once, as a training does, and keeps the vectors in memory."""
+    """Embeds each text only once, as a training does, and stores the vectors in memory."""
 
     def __init__(self, data: Path, models: Path) -> None:
         super().__init__(data, models)
@@ -92,7 +92,7 @@ def bench_choice(report: Report, embedder: Embedder, profiles: Sequence[str]) ->
 def _set(
     report: Report, embedder: Embedder, what: str, files: Sequence[str], language: str
 ) -> float:
-    """Report the accuracy on one set; return the cost of the chosen encoders relative to `bge`."""
+    """Report the accuracy on one set; return the cost of the encoders relative to `bge`."""
     members = ENGLISH if language == "en_US" else OTHERS
     base = Profile("", BASE)
     chosen = chosen_profile(embedder, files[0], language)
@@ -111,7 +111,7 @@ def _set(
 
 
 def _processor_cost(embedder: Embedder, texts: Sequence[str], encoders: Sequence[str]) -> float:
-    """Return the processor time of encoders, divided by that of `bge` for the same texts."""
+    """Return the processor time of encoders, divided by the time of `bge` for the same texts."""
     if tuple(encoders) == BASE:
         return 1.0
     spent: dict[tuple[str, str], float] = {}

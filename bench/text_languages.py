@@ -16,7 +16,7 @@ EACH_BARS = {"fast": None, "accurate": Bar(0.80)}
 
 
 def bench_languages(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure every language in every profile, and its peer."""
+    """Measure every language with every profile, and the peer on the same texts."""
     for profile in profiles:
         _each(report, embedder, profile)
         _from_english(report, embedder, profile)

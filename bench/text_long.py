@@ -1,6 +1,6 @@
-"""Measures long texts: articles, sentences that follow unrelated words, and the time for 300 words.
+"""Measures long texts: articles, sentences after unrelated words, and the time for 300 words.
 
-The folder `long` has the articles and a README about them. Nothing that ships is fitted on them.
+The folder `long` has the articles and a README. Nothing that ships is fitted on the articles.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class _Rows:
         self._vectors = vectors
 
     def rows(self, first: int, last: int) -> np.ndarray:
-        """Return a range of rows, float32, shape (windows, dims)."""
+        """Return the vectors of windows `first` to `last` - 1, float32, shape (windows, dims)."""
         return self._vectors[first:last]
 
 
 def bench_long(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Report the accuracy on both sets, next to TF-IDF with an SVM, and the time for 300 words."""
+    """Report the accuracy on articles and sentences, next to an SVM, and the time for 300 words."""
     del profiles
     train, test = (_articles(embedder, part) for part in ("train", "test"))
     svm = right(peers.tfidf_svm(*train, test[0]), test[1])
@@ -83,7 +83,7 @@ def _sentences(embedder: Embedder, seed: int) -> tuple[Rows, Rows]:
 
 
 def _behind(articles: Sequence[Sequence[str]], texts: Sequence[str], seed: int) -> list[str]:
-    """Put words of articles before each text, so that the words that decide its label come last."""
+    """Put words of articles before each text, so that the words that decide the label are last."""
     dice = random.Random(f"{seed} {len(texts)}")
     found = []
     for text in texts:
@@ -120,7 +120,7 @@ def _answers(
 
 
 def _processor_time(report: Report, embedder: Embedder, words: Sequence[str]) -> None:
-    """Compare the processor time of 300 words in windows and of the text cut at 128 tokens."""
+    """Compare the processor time of 300 words in windows with that of texts cut at 128 tokens."""
     encoder = embedder.encoder(PROFILES["fast"][0])
     text = " ".join(words[:300])
     spent: dict[int, list[float]] = {0: [], 1: []}

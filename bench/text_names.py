@@ -198,7 +198,7 @@ def _embed(embedder: Embedder, encoder: str, texts: Sequence[str]) -> Singles:
 
 
 def _few(train: Embedded, count: int) -> Embedded:
-    """Return the first texts of each label."""
+    """Return the first `count` texts of each label."""
     seen: Counter[str] = Counter()
     places = []
     for place, label in enumerate(train.labels):

@@ -1,7 +1,7 @@
 """Compares trainings with the profile `accurate`: with one and with two workers of `embed`.
 
-The workers compute the vectors. This is a part of bench/text_scale.py. Run alone, `python -m
-bench.text_parts` is the second worker, for the stack in the environment variables.
+The workers compute the vectors. The measurement is a part of bench/text_scale.py. `python -m
+bench.text_parts` runs the second worker, for the stack that the environment variables name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ONE_THREAD = {"PRESAGE_THREADS": "1"}
 
 
 def bench_parts(report: Report, asked: argparse.Namespace) -> None:
-    """Train twice on the same texts; before each training, delete the large encoder's vectors."""
+    """Train with one and two workers; before each training, delete the large encoder's vectors."""
     rows = short_texts(asked.data, min(asked.texts, TEXTS))
     name = f"{len(rows):,} texts, accurate"
     stack_of_one = LocalStack(environment=ONE_THREAD)
@@ -61,7 +61,7 @@ def bench_parts(report: Report, asked: argparse.Namespace) -> None:
 
 
 def _trained(stack: LocalStack, caller: Client, dataset_id: int) -> dict[str, Any]:
-    """Train without stored vectors of the large encoder; return the training's record and card."""
+    """Train without stored vectors of the large encoder; return the record and the model card."""
     folder = f"datasets/{dataset_id}/embeddings/mpnet"
     for key in _keys(stack, folder):
         stack.client("s3").delete_object(Bucket=stack.settings.bucket, Key=key)
@@ -74,7 +74,7 @@ def _trained(stack: LocalStack, caller: Client, dataset_id: int) -> dict[str, An
 
 @contextmanager
 def _second_worker(stack: LocalStack) -> Iterator[None]:
-    """Run a second worker of the queue `embed` during the block."""
+    """Run a second worker of the queue `embed` while the `with` block runs."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.text_parts"],
         cwd=ROOT,
@@ -94,7 +94,7 @@ def _seconds(duration: str) -> float:
 
 
 def _keys(stack: LocalStack, prefix: str) -> list[str]:
-    """Return up to a thousand keys with a prefix in the stack's bucket."""
+    """Return up to a thousand keys of the stack's bucket that begin with `prefix`."""
     page = stack.client("s3").list_objects_v2(Bucket=stack.settings.bucket, Prefix=prefix)
     return [found["Key"] for found in page.get("Contents", ())]
 

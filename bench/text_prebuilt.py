@@ -137,7 +137,7 @@ def load(models: Path, name: str) -> TrainedText:
 
 
 def bench_prebuilt(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure both models; they are the same in every profile."""
+    """Measure both models. They are the same for every profile."""
     _bench_sentiment(report, embedder)
     _bench_intents(report, embedder)
 
@@ -183,7 +183,7 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
 
 
 def _report_left_out(report: Report, embedder: Embedder) -> None:
-    """Report metrics on each source, of a head trained without this source, next to VADER's.
+    """Report, for each source, the metrics of a head trained without it, next to VADER's metrics.
 
     Macro recall and calibration error come from the model's card. The recalls of the labels come
     from heads that are fitted here.
@@ -222,7 +222,7 @@ def _report_recalls(report: Report, name: str, own: Recalls, peer: Recalls | Non
 
 
 def _read_sentences() -> Sentences:
-    """Download the rated sentences if they are absent, and read them."""
+    """Download the rated sentences if they are missing, and read them."""
     with TemporaryDirectory() as folder:
         for package in (VADER, CLEAR_SENTENCES):
             extract(package, fetch(package, SENTENCES, say), Path(folder))
@@ -230,7 +230,7 @@ def _read_sentences() -> Sentences:
 
 
 def _left_out_recalls(embedder: Embedder, sentences: Sentences) -> dict[str, Recalls]:
-    """Return the recall of each label by source, of a head that is fitted without the source."""
+    """Return, by source, the recall of each label by a head that is fitted without the source."""
 
     def encode(texts: list[str]) -> Singles:
         return embedder.embed(texts, "rated sentences", [READING])[READING]
@@ -244,7 +244,7 @@ def _left_out_recalls(embedder: Embedder, sentences: Sentences) -> dict[str, Rec
 
 
 def _vader_by_source(sentences: Sentences) -> dict[str, Recalls]:
-    """Return VADER's recall of each label by source; empty if VADER cannot run."""
+    """Return, by source, VADER's recall of each label; empty if VADER cannot run."""
     rated = sentences.training
     asked = peers.vader([sentence.text for sentence in rated])
     if asked is None:
@@ -262,14 +262,14 @@ def _vader_recalls(truth: np.ndarray, asked: Sequence[str], labels: Sequence[str
 
 
 def _recalls(truth: np.ndarray, found: np.ndarray, labels: Sequence[str]) -> Recalls:
-    """Return the recall of each label, from indexes of true and predicted labels."""
+    """Return the recall of each label, given the indexes of true labels and of predicted labels."""
     matrix = metrics.confusion_matrix(truth, found, len(labels))
     recall = metrics.label_scores(matrix, len(labels)).recall
     return dict(zip(labels, recall.tolist(), strict=True))
 
 
 def _bench_intents(report: Report, embedder: Embedder) -> None:
-    """Measure GlobalIntentModel on the labels of CLINC150 that it has, and on out-of-scope texts.
+    """Measure GlobalIntentModel on those labels of CLINC150 that it has, and on out-of-scope texts.
 
     The model was not trained on CLINC150, and some labels have another meaning there.
     """

@@ -1,7 +1,7 @@
-"""Measures which texts English models reject, that is, answer with `[]`.
+"""Measures which texts English models reject. The answer for a rejected text is `[]`.
 
-The models are trained on a first upload, on few examples of many labels, and without some labels.
-CLINC150 is measured in bench/text_intents.py. Seeds below decide which labels are left out.
+The models are trained on the shipped sample, on few examples of many labels, and without some
+labels. Seeds decide which labels are left out. CLINC150 is measured in bench/text_intents.py.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence
 
 
 def _first_texts(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Train on the first five texts of each label of the sample, and test on its other texts."""
+    """Train on the first five texts of each label of the sample; test on the remaining texts."""
     rows = _sample_rows()
     first = _first(rows, 5)
     model = _trained(embedder, "sample_60", first, encoders)
@@ -118,24 +118,24 @@ def _withheld(report: Report, embedder: Embedder, profile: str, encoders: Sequen
 
 
 def _part(data: Embedded, chosen: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the vectors of the texts that a mask selects; bool, shape (texts,)."""
+    """Return the vectors of the texts that the mask `chosen`, bool, shape (texts,), selects."""
     return {name: block[chosen] for name, block in data.blocks.items()}
 
 
 def _trained(embedder: Embedder, name: str, rows: Rows, encoders: Sequence[str]) -> TrainedText:
-    """Train on texts that are not in a file."""
+    """Train on the texts of `rows`."""
     embedder.own[name] = ([text for text, _ in rows], [label for _, label in rows])
     return train(embedder, name, encoders, RATE)[0]
 
 
 def _sample_rows() -> Rows:
-    """Read the shipped sample, whose 15 texts per label fill five folds evenly."""
+    """Read the shipped sample. Its 15 texts per label fill five folds evenly."""
     with SAMPLE.open(encoding="utf-8", newline="") as stream:
         return [(text, label) for text, label in csv.reader(stream)]
 
 
 def _first(rows: Rows, shots: int) -> Rows:
-    """Return the first texts of each label."""
+    """Return the first `shots` texts of each label."""
     by_label: dict[str, list[str]] = defaultdict(list)
     for text, label in rows:
         by_label[label].append(text)

@@ -2,7 +2,7 @@
 
 Artifacts must be equal on all processors. Run with `python -m bench.text_scale [--data FOLDER]
 [--only PART ...] [--texts N]`. Work that needs much memory runs in a separate process, so that its
-peak is measured alone. The last parts start local stacks.
+peak memory can be measured. The last parts start local stacks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KERNELS: tuple[Mapping[str, str], ...] = (
 
 
 def clouds(examples: int, labels: int, spread: float) -> TextTrainingSet:
-    """Draw unit vectors around one centre per label, with the dimensions of two encoders."""
+    """Draw unit vectors around one centre per label. They have the dimensions of two encoders."""
     generator = np.random.default_rng(0)
     truth = generator.permutation(np.arange(examples) % labels)
     blocks, phrases = {}, {}
@@ -72,7 +72,7 @@ def _word(number: int) -> str:
 
 
 def train_clouds(examples: int, labels: int, spread: float) -> dict[str, float]:
-    """Fit a model on generated vectors; return time, processor time and peak memory."""
+    """Fit a model on vectors of `clouds`; return time, processor time and peak memory."""
     made = clouds(examples, labels, spread)
     started, used = time.perf_counter(), time.process_time()
     model = fit(made, TextFitOptions(threads=os.cpu_count() or 1), lambda epoch: None)
@@ -85,7 +85,7 @@ def train_clouds(examples: int, labels: int, spread: float) -> dict[str, float]:
 
 
 def serve_many(models: Path) -> dict[str, float]:
-    """Predict with each of a thousand models once, then with the last hundred again."""
+    """Predict with each of a thousand models once, then with the last hundred models again."""
     pool = EncoderPool(models)
     uses = tuple(EncoderUse(name, pool.get(name).sha256, dims) for name, dims in DIMS.items())
     with tempfile.TemporaryDirectory() as folder:
@@ -127,9 +127,9 @@ def _artifact(uses: tuple[EncoderUse, ...], number: int) -> bytes:
 
 
 def train_banking(data: Path, models: Path) -> dict[str, object]:
-    """Train on BANKING77; return the artifact's sha256, and the effects of small vector changes.
+    """Train on BANKING77; return the artifact's SHA-256, and the effects of small vector changes.
 
-    The changes are as large as float16 rounding. Differences between instruction sets are smaller.
+    The changes are as large as float16 rounding. Differences between processors are smaller.
     """
     embedder = Embedder(data, models)
     name = "banking77_train"
@@ -172,7 +172,7 @@ def bench_many(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_bytes(report: Report, asked: argparse.Namespace) -> None:
-    """Check that the artifact is the same with other threads and other matrix kernels."""
+    """Check that the artifact is the same with more threads and with other matrix kernels."""
     found = [child(asked, "banking", kernel) for kernel in KERNELS]
     digests = {str(one["sha256"]) for one in found}
     say(f"BANKING77: {', '.join(sorted(digests))}")
@@ -185,7 +185,7 @@ def bench_bytes(report: Report, asked: argparse.Namespace) -> None:
 def child(
     asked: argparse.Namespace, name: str, kernel: Mapping[str, str] | None = None
 ) -> dict[str, float]:
-    """Run one measurement in a separate process."""
+    """Run the measurement `name` in a separate process."""
     folders = ("--data", str(asked.data), "--models", str(asked.models))
     done = subprocess.run(
         [sys.executable, "-m", "bench.text_scale", "--child", name, *folders],

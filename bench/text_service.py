@@ -1,4 +1,4 @@
-"""Measures large trainings over HTTP: their time, and their results if workers are killed."""
+"""Measures large trainings over HTTP: time, and results if workers are killed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _stack() -> Iterator[tuple[LocalStack, Client]]:
 
 
 def bench_service(report: Report, asked: argparse.Namespace) -> None:
-    """Measure the time from an upload to a trained model, and of a training with stored vectors."""
+    """Measure the time from an upload to a trained model, and the time of a second training."""
     with _stack() as (stack, caller):
         rows = short_texts(asked.data, asked.texts)
         name = f"{len(rows):,} texts"
@@ -61,10 +61,10 @@ def bench_words(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_interrupted(report: Report, asked: argparse.Namespace) -> None:
-    """Compare three trainings: the worker is killed as it embeds, as it fits, or not at all.
+    """Compare three trainings. The worker is killed while embedding, while fitting, or not at all.
 
-    All three artifacts must be equal. Above 30,000 examples, this is promised only if all workers
-    run on one machine, as they do here.
+    All three artifacts must be equal. For more than 30,000 examples, the service promises this only
+    if all workers run on one machine, as they do here.
     """
     with _stack() as (stack, caller):
         rows = short_texts(asked.data, asked.texts)
@@ -85,7 +85,7 @@ def bench_interrupted(report: Report, asked: argparse.Namespace) -> None:
 def _trained(
     stack: LocalStack, caller: Client, report: Report, name: str, rows: Rows
 ) -> tuple[dict[str, Any], float]:
-    """Upload and train; return the dataset, and the seconds from the first call to the end."""
+    """Upload texts and train; return the dataset, and the seconds of upload and training."""
     content = _file(rows)
     say(f"{len(rows):,} texts, {len(content) / 1e6:.1f} MB")
     started = time.perf_counter()
@@ -127,7 +127,7 @@ def short_texts(data: Path, most: int) -> Rows:
 
 
 def long_texts(data: Path, most: int) -> Rows:
-    """Return longer texts: each query of a label, with the queries that follow it."""
+    """Return longer texts: each query of a label, joined with the next queries of this label."""
     by_label: dict[str, list[str]] = {}
     for text, label in short_texts(data, most):
         by_label.setdefault(label, []).append(text)
@@ -135,7 +135,7 @@ def long_texts(data: Path, most: int) -> Rows:
 
 
 def _joined(label: str, texts: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each text followed by the next texts, cut to a fixed number of words."""
+    """Yield each text joined with the next texts, cut to a fixed number of words."""
     words_of_a_text = WORDS // TEXTS
     for place, text in enumerate(texts):
         following = islice(cycle(texts), place + 1, place + words_of_a_text)

@@ -1,4 +1,4 @@
-"""Measures warm predictions inside the service, one at a time, without HTTP and stores."""
+"""Measures warm predictions in this process, one at a time, without HTTP and stores."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
 def _processor_times(
     report: Report, embedder: Embedder, profiles: Sequence[str], texts: Sequence[str]
 ) -> None:
-    """Measure the processor time of each choice of encoders for a short text, in alternation."""
+    """Measure the processor time of each choice of encoders for a short text, in turns."""
     choices = {"former fast": FORMER} | {profile: PROFILES[profile] for profile in profiles}
     medians = _medians(embedder, choices, texts)
     for name, median in medians.items():
@@ -102,7 +102,7 @@ def _of_length(texts: Sequence[str], words: int) -> list[str]:
 def _durations(
     folder: Path, models: Path, profile: str, texts: Sequence[str], threads: int
 ) -> list[float]:
-    """Return the milliseconds of each prediction, after some to warm up."""
+    """Return the milliseconds of each prediction, after some predictions to warm up."""
     service = prediction_service(folder, EncoderPool(models, threads=threads))
     model = served(profile)
 

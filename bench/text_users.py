@@ -1,7 +1,7 @@
 """Measures rejection and calibration for a bot's real users, before and after an adjustment.
 
-It also measures the probability thresholds in model cards, on other data. The bot is HINT3's
-curekart: its builders wrote the training texts, and its users the test texts. The data is only for
+The probability thresholds on model cards are measured on other data. The bot is HINT3's curekart:
+its builders wrote the training texts, and its users the test texts. The data is only for
 evaluation, so no setting may be tuned on it.
 """
 
@@ -48,7 +48,7 @@ def _rows(path: Path) -> tuple[list[str], list[str]]:
 
 
 def _bot(report: Report, embedder: Embedder) -> None:
-    """Measure a model that may reject 5 % of in-scope texts, and one that rejects nothing."""
+    """Measure a model that may reject 5 % of in-scope texts, and a model that rejects nothing."""
     encoders = chosen_profile(embedder, "hint3_train", "en_US").encoders
     test = embedder.read("hint3_test", encoders)
     is_foreign = np.array([label == FOREIGN for label in test.labels])
@@ -68,7 +68,7 @@ def _bot(report: Report, embedder: Embedder) -> None:
 
 
 def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> None:
-    """Adjust the model to random texts of users; report mean results on the remaining texts."""
+    """Adjust the model to random test texts; report mean results on the remaining test texts."""
     places = {label: place for place, label in enumerate(model.labels)}
     truth = np.array([places.get(label, len(places)) for label in test.labels])
     errors: list[float] = []
@@ -104,7 +104,7 @@ def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> 
 
 
 def _threshold(report: Report, embedder: Embedder, names: tuple[str, str]) -> None:
-    """Measure, on the test texts, the precision at the card's threshold for precision .95."""
+    """Measure the precision on test texts at the model card's threshold for a precision of .95."""
     encoders = chosen_profile(embedder, names[0], "en_US").encoders
     model, _ = train(embedder, names[0], encoders)
     if model.report is None:

@@ -54,7 +54,7 @@ def _bench(
     fields: dict[str, Any],
     seconds: float,
 ) -> None:
-    """Validate a file once to warm up, and once to measure."""
+    """Validate a file twice: once to warm up, and once to measure."""
     path = f"/v2/{family}/datasets/validate"
     files = {"data": ("file", content)} if content else {}
     assert client.multipart("POST", path, fields, files).ok["rejected"] == 0
@@ -95,7 +95,7 @@ def _images(most: int) -> list[tuple[str, bytes]]:
 
 
 def _coco(images: list[tuple[str, bytes]]) -> bytes:
-    """Describe ten boxes for each image."""
+    """Return a COCO document with ten boxes for each image."""
     listed = [{"id": n, "file_name": name} for n, (name, _) in enumerate(images)]
     found = [
         {"image_id": n, "category_id": at % 2, "bbox": [at, at, 100, 90 + at]}

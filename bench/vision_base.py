@@ -1,8 +1,8 @@
-"""Compares detectors that the current commit trains with those of an earlier one.
+"""Compares detectors that the current commit trains with detectors of an earlier commit.
 
 A part of bench/bench_vision.py. Each commit trains in a separate process, in a git worktree with
-this environment's packages. The processes take turns of a few seconds, so that both have the same
-conditions. Uncommitted changes are not measured.
+this environment's packages. The processes take turns of a few seconds, so that both run under the
+same conditions. Uncommitted changes are not measured.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ print(json.dumps([mean_precision(found, truths, boxes.train.labels, 1)[0], secon
 
 
 def bench_base(report: Report, data: Path, base: str, names: Iterable[str], seeds: int) -> None:
-    """Report AP50 and processor time of trainings on whole datasets, with those of the base.
+    """Report AP50 and processor time of trainings on whole datasets, next to those of `base`.
 
     Args:
         report: receives the figures.
         data: folder of the evaluation data.
-        base: commit that the current one is compared with.
+        base: commit with which the current commit is compared.
         names: datasets; those that are not in SETS are not measured.
         seeds: number of trainings of each commit on each dataset.
     """

@@ -1,4 +1,4 @@
-"""Measures detection: average precision at IoU .5, also of NanoDet as it ships.
+"""Measures detectors by average precision at IoU .5, also NanoDet as it ships.
 
 Average precision is computed here from plain boxes, without the product's code, so that an error in
 the product's own metric is noticed. Source: Everingham et al. 2015, all-point average precision.
@@ -79,7 +79,7 @@ def overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
 def label_hits(
     found: list[Found], truth: list[Example], label: str | None
 ) -> tuple[list[tuple[float, bool]], int]:
-    """Return scores and correctness of the answers for one label, and the number of true boxes."""
+    """Return scores and correctness of detections of one label, and the number of true boxes."""
     boxes = np.array([e.box.corners for e in truth if label in (None, e.label) and e.box])
     taken = np.zeros(len(boxes), bool)
     hits = []
@@ -111,7 +111,7 @@ def mean_precision(
     labels: Sequence[str | None],
     rounds: int = ROUNDS,
 ) -> tuple[float, tuple[float, float]]:
-    """Return the mean average precision of present labels, and its bootstrap interval."""
+    """Return the mean average precision over labels with true boxes, and its bootstrap interval."""
     parts = {
         label: [label_hits(f, t, label) for f, t in zip(found, truths, strict=True)]
         for label in labels
@@ -133,7 +133,7 @@ def mean_precision(
 
 
 class Shipped:
-    """NanoDet-g with its own 80 labels and its own head."""
+    """The published NanoDet-g, with its original head and 80 labels."""
 
     def __init__(self, backbones: BackbonePool) -> None:
         self._net = backbones.get("nanodet")
@@ -141,7 +141,7 @@ class Shipped:
         self.labels: list[str] = labels
 
     def detect(self, picture: Picture) -> list[Found]:
-        """Detect objects in an image that is scaled to 416 x 416."""
+        """Scale an image to 416 x 416 pixels, and detect objects in it."""
         pixels = Image.fromarray(picture.pixels).resize((416, 416), Image.Resampling.BILINEAR)
         names = [f"{kind}{side}" for kind in ("scores", "boxes") for side, _ in LEVELS]
         outputs = self._net.run(np.asarray(pixels)[None], names)
@@ -197,7 +197,7 @@ class Boxes:
     backbones: BackbonePool
 
     def drawn(self, count: int, seed: int) -> VisionData:
-        """Draw some of the training images at random."""
+        """Draw `count` of the training images at random."""
         whole = self.data.pictures.pictures
         rng = np.random.default_rng(seed)
         chosen = [whole[place] for place in rng.permutation(len(whole))[:count]]
@@ -211,7 +211,7 @@ class Boxes:
         )
 
     def copied(self, data: VisionData) -> VisionData:
-        """Add the augmented copies that a training uses by default."""
+        """Add the features of the augmented copies that a training uses by default."""
         assert isinstance(data.features, CachedFeatures)
         copies = default_copies(len(data.pictures.pictures))
         if rules_of(self.algorithm).is_tiled or not copies:
@@ -219,7 +219,7 @@ class Boxes:
         return replace(data, features=data.features.copied(copies))
 
     def trained(self, data: VisionData, seed: int) -> tuple[FittedVision, TrainedVision, float]:
-        """Train; return the result, the model and the seconds."""
+        """Train a detector; return the result, the model and the elapsed seconds."""
         start = time.perf_counter()
         fitted, model, _ = run_training(
             "image-detection", data, self.backbones, algorithm=self.algorithm, seed=seed
@@ -229,7 +229,7 @@ class Boxes:
         return fitted, model, seconds
 
     def asked(self, model: TrainedVision) -> tuple[list[list[Found]], list[list[Example]]]:
-        """Return a model's answers for the test images, and the true boxes."""
+        """Return the objects that a model detects in the test images, and the true boxes."""
         truths = truths_of(self.test)
         return ask(model, self.test, list(truths)), list(truths.values())
 
@@ -246,7 +246,7 @@ def read_boxes(data: Path, backbones: BackbonePool, name: str, algorithm: str) -
 
 
 def bench_detection(report: Report, boxes: Boxes, bar: Bar) -> TrainedVision:
-    """Report AP50 of a detector trained on a whole archive, and F1 at its card's threshold."""
+    """Report AP50 of a detector trained on a whole archive, and F1 at the card's threshold."""
     start = time.process_time()
     data = boxes.copied(boxes.data)
     fitted, model, _ = boxes.trained(data, 0)
@@ -276,11 +276,11 @@ def bench_draws(
     most_seconds: float | None = None,
     peer: str | None = None,
 ) -> None:
-    """Report AP50 over draws of a few images, and the processor time of copies and training.
+    """Report AP50 of detectors trained on `count` images, and the time of copies and training.
 
     Args:
         report: receives the figures.
-        boxes: the set.
+        boxes: the detection dataset.
         count: number of images per draw.
         bar: bar of the mean AP50 over the labels of each draw.
         draws: number of draws.
@@ -315,7 +315,7 @@ def bench_draws(
 def threshold_gap(
     found: list[list[Found]], truths: list[list[Example]], threshold: float | None
 ) -> tuple[float, float]:
-    """Return how much F1 the threshold loses compared with the best threshold, and the best F1."""
+    """Return how much F1 is lost by `threshold` instead of the best threshold, and the best F1."""
     labels = {example.label for truth in truths for example in truth}
     labels |= {label for answers in found for label, _, _ in answers}
     hits = [

@@ -34,7 +34,7 @@ THREADS = 2
 
 @dataclass(frozen=True)
 class Example:
-    """One example of an archive."""
+    """One example of an evaluation archive."""
 
     label: str
     name: str
@@ -57,16 +57,16 @@ class PictureSet:
         return list(dict.fromkeys(example.label for example in self.examples))
 
     def only(self, keep: Sequence[int], name: str) -> PictureSet:
-        """Return only the examples at the given indexes."""
+        """Return only the examples at the indexes `keep`."""
         return replace(self, name=name, examples=[self.examples[place] for place in keep])
 
     def open(self, digest: bytes, least_side: int) -> Picture:
-        """Decode one of the images."""
+        """Decode the image with this digest."""
         return read_picture(self.files[digest], MAX_DETECTION_IMAGE_BYTES, least_side)
 
 
 def read_set(data: Path, name: str, dataset_type: str) -> PictureSet:
-    """Read one archive with the product's own reader."""
+    """Read an evaluation archive with the reader of the service."""
     files: dict[bytes, bytes] = {}
 
     def keep(digest: bytes, content: bytes, facts: object) -> None:
@@ -79,7 +79,7 @@ def read_set(data: Path, name: str, dataset_type: str) -> PictureSet:
 
 
 def class_pictures(examples: Sequence[Example], labels: Sequence[str]) -> TrainingPictures:
-    """Return one labelled image for each example."""
+    """Return an image with one label for each example."""
     places = {label: place for place, label in enumerate(labels)}
     pictures = [
         LabelledPicture(0, e.digest, e.name, (places[e.label],), (number,))
@@ -89,7 +89,7 @@ def class_pictures(examples: Sequence[Example], labels: Sequence[str]) -> Traini
 
 
 def multi_label_pictures(examples: Sequence[Example], labels: Sequence[str]) -> TrainingPictures:
-    """Group the labels of each image."""
+    """Return each image with all of its labels."""
     places = {label: place for place, label in enumerate(labels)}
     groups: dict[bytes, list[tuple[int, Example]]] = defaultdict(list)
     for number, example in enumerate(examples):
@@ -108,7 +108,7 @@ def multi_label_pictures(examples: Sequence[Example], labels: Sequence[str]) -> 
 
 
 def boxed_pictures(examples: Sequence[Example], labels: Sequence[str]) -> TrainingPictures:
-    """Group the boxes of each image file."""
+    """Return each image with all of its boxes."""
     places = {label: place for place, label in enumerate(labels)}
     groups: dict[tuple[bytes, str], list[LabelledBox]] = defaultdict(list)
     for number, example in enumerate(examples):
@@ -123,7 +123,7 @@ def boxed_pictures(examples: Sequence[Example], labels: Sequence[str]) -> Traini
 
 
 class CachedFeatures:
-    """Reads features. Features without augmentation are cached on the disk between runs."""
+    """Reads features of images. Features without augmentation are cached on disk between runs."""
 
     def __init__(self, extractor: Extractor, source: PictureSet, digests: Sequence[bytes]) -> None:
         self._extractor, self._source, self._digests = extractor, source, list(digests)
@@ -147,7 +147,7 @@ class CachedFeatures:
         return other
 
     def copied(self, most: int) -> CachedFeatures:
-        """Return the features with augmented copies of each image, at most `most` in total."""
+        """Return the features of the images and their augmented copies, at most `most` in total."""
         count = len(self._digests)
         wanted = self._extractor.views(*self.size(0), augment=True)
         views = range(1, fitting_views([1] * count, [wanted] * count, count + most)[0])

@@ -99,7 +99,7 @@ def run_training(
     split_ratio: float = 1.0,
     seed: int = 0,
 ) -> tuple[FittedVision, TrainedVision, list[dict]]:
-    """Train, without a held-out part by default; return the result, the model and its curve."""
+    """Train a model, by default on all images; return result, model and learning curve."""
     options = VisionOptions(
         epochs=DEFAULT_EPOCHS[dataset_type],
         learning_rate=0.001,
@@ -119,7 +119,7 @@ def run_training(
 
 
 def a_model(dataset_type: str, algorithm: str) -> Model:
-    """Return a model with fixed values, which a training copies into its card."""
+    """Return a model record with fixed values. A training copies them into the model card."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     return Model(
         account_id="A" * 26,
@@ -140,7 +140,7 @@ def a_model(dataset_type: str, algorithm: str) -> Model:
 def vision_data(
     source: PictureSet, pictures: TrainingPictures, dataset_type: str, backbones: BackbonePool
 ) -> VisionData:
-    """Combine images and their features."""
+    """Combine images and their features to the input of a training."""
     extractor = extractor_for(dataset_type, None, backbones)
     digests = [picture.digest for picture in pictures.pictures]
     features = CachedFeatures(extractor, source, digests)
@@ -148,7 +148,7 @@ def vision_data(
 
 
 def probabilities(model: TrainedVision, source: PictureSet, digests: Sequence[bytes]) -> np.ndarray:
-    """Predict every image; return float64, shape (images, labels)."""
+    """Predict every image; return probabilities, float64, shape (images, labels)."""
     rows = []
     for digest in digests:
         answer = {a.label: a.probability for a in model.predict(source.open(digest, 416))}
@@ -163,13 +163,13 @@ def wilson(share: float, count: int) -> tuple[float, float]:
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of a mean over five draws, by Student's t."""
+    """Return the 95 % interval of the mean of five values, by Student's t distribution."""
     middle, error = float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
     return middle - 2.776 * error, middle + 2.776 * error
 
 
 def draw(source: PictureSet, per_label: int, seed: int) -> PictureSet:
-    """Draw some examples of each label at random."""
+    """Draw `per_label` examples of each label at random."""
     rng = np.random.default_rng(seed)
     labels = np.array([example.label for example in source.examples])
     keep: list[int] = []
@@ -218,7 +218,7 @@ def bench_image(
 
 
 def from_rows(model: TrainedVision, rows: np.ndarray) -> np.ndarray:
-    """Predict from given features; return float64, shape (images, labels)."""
+    """Predict from the features `rows`; return probabilities, float64, shape (images, labels)."""
     answer: Callable[[np.ndarray], np.ndarray] = model.probabilities
     return np.stack([answer(row) for row in rows])
 
@@ -230,7 +230,7 @@ def _peer_accuracy(
     test_rows: np.ndarray,
     truth: np.ndarray,
 ) -> float:
-    """Return the accuracy of logistic regression on the same features, as a user could train it."""
+    """Return the accuracy of logistic regression on the same features, as a peer."""
     peer = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     peer.fit(np.stack([rows[example.digest] for example in drawn.examples]), wanted)
     return float((peer.predict(test_rows) == truth).mean())
@@ -284,7 +284,7 @@ def bench_multi_label(report: Report, data: Path, backbones: BackbonePool) -> No
 
 
 def _multi_label_peer(rows: np.ndarray, truth: np.ndarray) -> Pipeline:
-    """Fit logistic regression with the C that has the best mean precision out of fold."""
+    """Fit logistic regression with the C that has the best out-of-fold mean average precision."""
 
     def peer(inverse: float) -> Pipeline:
         head = OneVsRestClassifier(LogisticRegression(C=inverse, max_iter=1000))
@@ -307,7 +307,7 @@ def _rows(data: VisionData) -> np.ndarray:
 
 
 def _targets(data: VisionData, labels: int) -> np.ndarray:
-    """Return which image has which label, bool, shape (images, labels)."""
+    """Return whether each image has each label, bool, shape (images, labels)."""
     found = np.zeros((len(data.pictures.pictures), labels), bool)
     for place, picture in enumerate(data.pictures.pictures):
         found[place, list(picture.labels)] = True

@@ -34,7 +34,7 @@ PREBUILT = (
 
 @dataclass
 class Bench:
-    """The stack, accounts and report that every section uses."""
+    """The stack, the accounts and the report that every section uses."""
 
     stack: LocalStack
     report: Report
@@ -90,7 +90,7 @@ def large_photo(content: bytes) -> bytes:
 
 
 def bench_latency(bench: Bench) -> None:
-    """Measure the latency of one client's warm predictions, for each kind of model."""
+    """Measure the latency of warm predictions of one client, for each kind of model."""
     caller, add = bench.caller, bench.report.add
     dogs = pictures_of(bench.archive("dogcat_test"), 40)
     dataset_id = int(caller.dataset(bench.archive("dogcat_train"), type="image")["id"])
@@ -106,7 +106,7 @@ def bench_latency(bench: Bench) -> None:
 
 
 def asked(caller: Client, model_id: str, pictures: list[bytes], call: str) -> list[float]:
-    """Return the milliseconds of calls with images in turn, after a few to warm up."""
+    """Predict images in turn, after a few to warm up; return the times in milliseconds."""
 
     def ask(number: int) -> None:
         answer = caller.picture(model_id, pictures[number % len(pictures)], call)
@@ -133,7 +133,7 @@ def bench_grocery(bench: Bench) -> None:
 
 
 def bench_raccoon(bench: Bench) -> None:
-    """Measure the training of a detector, and its answers."""
+    """Measure the time of training a detector, and of its predictions."""
     caller, add = bench.caller, bench.report.add
     dataset = caller.dataset(bench.archive("raccoon_train"), type="image-detection")
     started = time.perf_counter()
@@ -148,7 +148,7 @@ def bench_raccoon(bench: Bench) -> None:
 
 
 def bench_shelf(bench: Bench) -> None:
-    """Measure training and answers of the algorithm for shelves."""
+    """Measure the time of training a detector for shelves, and of its predictions."""
     caller, add = bench.caller, bench.report.add
     dataset = caller.dataset(bench.archive("shelf_train"), type="image-detection")
     started = time.perf_counter()
@@ -162,7 +162,7 @@ def bench_shelf(bench: Bench) -> None:
 
 
 def bench_big(bench: Bench) -> None:
-    """Measure how long a zip of 50 MB takes to become available."""
+    """Measure how long it takes until a zip of 50 MB becomes an available dataset."""
     files: dict[str, bytes] = {}
     names = ("coco256_train", "coco256_test", "dogcat_train", "grocery81_train")
     for name in names:

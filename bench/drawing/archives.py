@@ -22,7 +22,7 @@ _MOST_FRUITS = 5
 
 
 def sign_files() -> dict[str, bytes]:
-    """Draw the sample dataset: road signs in one folder per label."""
+    """Draw the sample dataset, with road signs in one folder per label; return files by path."""
     rng = Random(_SEED)
     return {
         f"{label}/{label.replace(' ', '-')}-{number:02d}.jpg": draw_sign(label, rng)

@@ -1,4 +1,4 @@
-"""An image to draw on, larger than the result and then scaled down, so that edges are smooth."""
+"""An image to draw on. It is larger than the result, and scaled down, so that edges are smooth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUALITY = 80
 
 
 class Canvas:
-    """An image to draw on; coordinates are pixels of the result, the origin is the top left."""
+    """An image to draw on. Coordinates are pixels of the result. The origin is the top left."""
 
     def __init__(self, width: int, height: int, rng: Random) -> None:
         self.width, self.height, self.rng = width, height, rng
@@ -33,7 +33,7 @@ class Canvas:
         self.polygon(ellipse_points(centre, radii, turn), fill)
 
     def line(self, points: list[Point], width: float, fill: Colour) -> None:
-        """Draw a line with round joints; all lengths in pixels."""
+        """Draw a line with round joints. All lengths are in pixels."""
         scaled = [(x * SCALE, y * SCALE) for x, y in points]
         self._draw.line(scaled, fill=fill, width=max(1, round(width * SCALE)), joint="curve")
 
@@ -70,7 +70,7 @@ def muted(rng: Random) -> Colour:
 
 
 def near(colour: Colour, rng: Random, spread: int = 22) -> Colour:
-    """Return a random colour similar to a given colour."""
+    """Return a random colour similar to `colour`."""
     red, green, blue = (max(0, min(255, part + rng.randint(-spread, spread))) for part in colour)
     return red, green, blue
 
@@ -90,7 +90,7 @@ def ellipse_points(centre: Point, radii: Point, turn: float) -> list[Point]:
 
 
 def rotated(point: Point, centre: Point, turn: float) -> Point:
-    """Rotate a point around the origin, and move it to a centre."""
+    """Rotate a point around the origin by `turn`, then move it by `centre`."""
     x, y = point
     return (
         centre[0] + x * math.cos(turn) - y * math.sin(turn),

@@ -18,7 +18,7 @@ def draw_fruits(labels: list[str], rng: Random) -> tuple[bytes, list[tuple[str, 
     """Draw fruits that do not overlap.
 
     Returns:
-        The JPEG, and label and corners (left, top, right, bottom) of each fruit that was drawn.
+        The JPEG, and the label and the corners (left, top, right, bottom) of each drawn fruit.
     """
     canvas = Canvas(WIDTH, HEIGHT, rng)
     placed: list[tuple[str, Corners]] = []

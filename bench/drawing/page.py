@@ -1,7 +1,7 @@
 """Draws the sample page of OCR: an invented pay statement with letterhead, fields and a table.
 
-The texts on the page are listed here, so that tests can compare them with what was read. Lengths
-are pixels at 150 dpi; the origin is the top left.
+The texts on the page are listed here, so that tests can compare them with the texts read by OCR.
+Lengths are pixels at 150 dpi; the origin is the top left.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def draw_page() -> bytes:
 
 
 def _draw_row(pen: ImageDraw.ImageDraw, row: Sequence[str], top: int) -> None:
-    """Draw one row of the table: the rule above it, its borders and its texts."""
+    """Draw one row of the table: the line above the row, its borders and its texts."""
     font = ImageFont.load_default(_BODY)
     borders = _COLUMNS if len(row) == len(_COLUMNS) - 1 else (_COLUMNS[0], *_COLUMNS[-2:])
     pen.line([(_LEFT, top), (_RIGHT, top)], _RULE, 2)

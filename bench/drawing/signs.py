@@ -46,7 +46,7 @@ class _Sign:
         self.polygon(ring_points((0, 0), radius, corners, turn), colour)
 
     def bar(self, width: float, height: float, colour: Colour, at: Point = (0, 0)) -> None:
-        """Fill an upright rectangle around a point."""
+        """Fill an upright rectangle whose centre is `at`."""
         x, y, w, h = at[0], at[1], width / 2, height / 2
         self.polygon([(x - w, y - h), (x + w, y - h), (x + w, y + h), (x - w, y + h)], colour)
 

@@ -1,4 +1,4 @@
-"""Measures the sentiment model on held-out sentences, and on sources left out of training."""
+"""Measures the sentiment model on held-out sentences, and on sources that it was not trained on."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ScoredTexts:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Metrics on each source. The head that is measured on a source was trained without it."""
+    """Metrics on each source of sentences. The head measured on a source was trained without it."""
 
     temperature: float
     """The best temperature for all sources together."""
@@ -57,14 +57,14 @@ class LeftOut:
 
 
 def logits(head: SentimentHead, vectors: Singles) -> Singles:
-    """Return the head's scores, float32 (texts, labels), of vectors (texts, dimensions)."""
+    """Return the scores, float32, (texts, labels), of vectors, shape (texts, dimensions)."""
     return np.asarray(vectors @ head.weights + head.biases, np.float32)
 
 
 def score_left_out(
     texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str]
 ) -> dict[str, ScoredTexts]:
-    """Return the scores of each source's texts, by a head fitted without this source."""
+    """Return the scores of the texts of each source, from a head fitted without this source."""
     names = np.array(texts.sources)
     parts: dict[str, ScoredTexts] = {}
     for source in rated:
@@ -80,7 +80,7 @@ def leave_sources_out(texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str
 
     Args:
         texts: the training texts.
-        truth: indexes of their labels, int, shape (texts,).
+        truth: label indexes of the texts, int, shape (texts,).
         rated: the sources to exclude in turn.
     """
     parts = score_left_out(texts, truth, rated)
@@ -101,7 +101,7 @@ def _joined(parts: Sequence[ScoredTexts]) -> ScoredTexts:
 
 
 def _scores(shares: Singles, truth: Ints) -> dict[str, float]:
-    """Return accuracy, macro recall and calibration error of probabilities, (texts, labels)."""
+    """Return accuracy, macro recall and calibration error of `shares`, shape (texts, labels)."""
     answers = shares.argmax(axis=1)
     matrix = metrics.confusion_matrix(truth, answers, len(LABELS))
     recall = metrics.label_scores(matrix, len(LABELS)).recall
@@ -113,7 +113,7 @@ def _scores(shares: Singles, truth: Ints) -> dict[str, float]:
 
 
 def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict[str, Any]:
-    """Return the metrics of a head at a temperature."""
+    """Return the metrics of a head on training and held-out texts, at a temperature."""
     shares = probabilities(held.logits, temperature)
     found = _text_metrics(trained, held, temperature)
     hits = int(np.trace(np.array(found.confusion_matrix)))
@@ -131,7 +131,7 @@ def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict
 
 
 def references(encoder: Encoder, head: SentimentHead, temperature: float) -> dict[str, Any]:
-    """Return the head's probabilities of fixed texts, which every installation must reproduce."""
+    """Return the probabilities for fixed texts. Every installation must reproduce them."""
     answers = probabilities(logits(head, encoder.encode(REFERENCES)), temperature)
     return {
         "texts": list(REFERENCES),

@@ -32,12 +32,12 @@ class SoftLabelledTexts:
     """Source of each text."""
 
     def at(self, chosen: np.ndarray) -> SoftLabelledTexts:
-        """Return the texts that a mask selects; the mask is bool, (texts,)."""
+        """Return the texts that the mask `chosen`, bool, shape (texts,), selects."""
         sources = [name for name, is_in in zip(self.sources, chosen, strict=True) if is_in]
         return SoftLabelledTexts(self.vectors[chosen], self.label_fractions[chosen], sources)
 
     def with_others(self, others: SoftLabelledTexts) -> SoftLabelledTexts:
-        """Return these texts followed by others."""
+        """Return these texts followed by the texts of `others`."""
         return SoftLabelledTexts(
             np.concatenate([self.vectors, others.vectors]),
             np.concatenate([self.label_fractions, others.label_fractions]),
@@ -46,7 +46,7 @@ class SoftLabelledTexts:
 
 
 def weigh(label_fractions: Doubles, sources: list[str]) -> Doubles:
-    """Return weights, mean 1, that give all labels of a source the same total weight."""
+    """Return weights of texts with mean 1. All labels of a source get the same total weight."""
     # Few film reviews are neutral, but most editorials are. Without weights, the head would infer
     # the label from the source that a text seems to come from.
     weights = np.empty(len(label_fractions))
@@ -60,7 +60,7 @@ def weigh(label_fractions: Doubles, sources: list[str]) -> Doubles:
 
 
 def fit(texts: SoftLabelledTexts) -> SentimentHead:
-    """Fit a head."""
+    """Fit a head to texts with soft labels."""
     weights = weigh(texts.label_fractions, texts.sources)[:, None]
     size, dimensions = texts.vectors.shape
     penalty = 1.0 / (PENALTY_INVERSE * size)

@@ -1,7 +1,7 @@
 """Lists the packages with the training data of CommunitySentiment.
 
-Only the fitted head is stored in this repository. NOTICE and the model's card name the packages
-too; tests compare them.
+Only the fitted head is stored in this repository. NOTICE and the model's card also name the
+packages. Tests compare the lists.
 """
 
 from __future__ import annotations

@@ -52,14 +52,14 @@ class RatedSentence:
 
     @property
     def label(self) -> int:
-        """Return the index in `LABELS` of the label for the mean rating."""
+        """Return the index in `LABELS` of the label that the mean rating means."""
         return label_index(self.mean)
 
     @property
     def label_fractions(self) -> tuple[float, float, float]:
         """Return the probability of each label for the mean rating of three random raters.
 
-        The mean is assumed to be normally distributed.
+        The mean rating is assumed to be normally distributed.
         """
         # So a sentence on which people disagree is trained with an uncertain label.
         deviation = max(self.spread, _LEAST_SPREAD) / math.sqrt(_RATERS)
@@ -69,12 +69,12 @@ class RatedSentence:
 
 
 def _above(score: float) -> float:
-    """Return the probability that a standard normal value exceeds a score."""
+    """Return the probability that a standard normal value exceeds `score`."""
     return 0.5 * math.erfc(score / math.sqrt(2.0))
 
 
 def label_index(rating: float) -> int:
-    """Return the index in `LABELS` of a mean rating's label."""
+    """Return the index in `LABELS` of the label that a mean rating means."""
     if rating > NEUTRAL:
         return 0
     return 1 if rating < -NEUTRAL else 2
@@ -105,7 +105,7 @@ def read_clear_sentences(path: Path, source: str) -> list[RatedSentence]:
     """Read sentences that are clearly positive or negative.
 
     Args:
-        path: JSON list of objects with `text` and `class`, which is 1 for positive sentences.
+        path: file with a JSON list of objects with `text` and `class` (1 for positive sentences).
         source: name of the source, stored with each sentence.
     """
     rows = json.loads(path.read_text(encoding="utf-8"))
@@ -118,10 +118,10 @@ def read_clear_sentences(path: Path, source: str) -> list[RatedSentence]:
 
 
 def read_own_sentences(path: Path, source: str) -> list[RatedSentence]:
-    """Read the project's sentences: each line is a rating, a tab, a text; `#` begins a comment.
+    """Read the project's sentences. Each line is a rating, a tab and a text. `#` begins a comment.
 
     Args:
-        path: text in UTF-8; lines in brackets are headings.
+        path: text file in UTF-8. Lines in brackets are headings.
         source: name of the source, stored with each sentence.
     """
     lines = path.read_text(encoding="utf-8").splitlines()

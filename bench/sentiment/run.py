@@ -1,4 +1,4 @@
-"""Runs the steps of the command: read sentences, encode them, fit, measure, write."""
+"""Runs the steps of the command: read and encode sentences; fit, measure and write the head."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Folders:
 
 
 def run(folders: Folders, progress: Progress) -> None:
-    """Fit a head, measure it, and write it with its figures."""
+    """Fit a head, measure it, and write the head with the measured figures."""
     sentences = split_sentences(folders.work)
     encoder = _reading_encoder(folders)
 
@@ -77,7 +77,7 @@ def run(folders: Folders, progress: Progress) -> None:
 def label_texts(
     sentences: Sequence[RatedSentence], encode: Callable[[list[str]], Singles]
 ) -> tuple[SoftLabelledTexts, Ints]:
-    """Return sentences with soft labels, and the indexes of their labels, int (texts,)."""
+    """Return the sentences as vectors with soft labels, and their label indexes, int, (texts,)."""
     vectors = encode([sentence.text for sentence in sentences])
     fractions = np.array([sentence.label_fractions for sentence in sentences])
     sources = [sentence.source for sentence in sentences]
@@ -86,7 +86,7 @@ def label_texts(
 
 
 def _reading_encoder(folders: Folders) -> Encoder:
-    """Build and load the encoder as an installation does."""
+    """Build and load the sentiment encoder as an installation does."""
     folder = folders.work / READING
     folder.mkdir()
     write_encoder(folders.models / BASE, folder)
@@ -115,7 +115,7 @@ def describe(sentences: Sentences) -> dict[str, Any]:
 
 
 def write_files(target: Path, content: bytes, figures: Mapping[str, Any]) -> None:
-    """Write the head, and the figures with the head's digest."""
+    """Write the head, and a file with its digest and the figures."""
     target.mkdir(parents=True, exist_ok=True)
     (target / HEAD_FILE.name).write_bytes(content)
     digest = {"sha256": hashlib.sha256(content).hexdigest()}

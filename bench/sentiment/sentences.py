@@ -94,7 +94,7 @@ _EACH = 7  # sentences of each pattern
 
 
 def own_sentences() -> list[RatedSentence]:
-    """Return the project's distinct sentences: made from patterns, or written in full."""
+    """Return the project's distinct sentences, made from patterns or written in full."""
     found: dict[str, float] = {}
     for patterns, mean in _PATTERNS:
         found.update((text, mean) for text in _filled(patterns))
@@ -109,7 +109,7 @@ def own_sentences() -> list[RatedSentence]:
 
 
 def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
-    """Yield several sentences per pattern, each about the next of `_THINGS`, in rotation."""
+    """Yield several sentences per pattern; each is about the next of `_THINGS`, in rotation."""
     things = cycle(_THINGS)
     for number, pattern in enumerate(patterns):
         for _ in range(_EACH):
@@ -140,7 +140,7 @@ class Sentences:
 
 
 def split_sentences(folder: Path) -> Sentences:
-    """Read the sentences of a folder; split the rated ones into a training set and a test set."""
+    """Read the sentences of a folder; split the rated sentences into training set and test set."""
     # The split is by digest, so that every run holds out the same sentences.
     rated = read_sentences(folder / "ratings.tar.gz")
     held = [sentence for sentence in rated if _is_held(sentence.text)]
