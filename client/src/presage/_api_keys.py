@@ -10,7 +10,7 @@ _FORM = re.compile(PREFIX + r"[A-Za-z0-9_-]{43}")
 
 
 def hide_keys(text: str) -> str:
-    """Return a text without the API keys in it."""
+    """Return a text in which API keys are hidden."""
     return _FORM.sub(f"{PREFIX}…", text)
 
 
@@ -20,7 +20,7 @@ def is_api_key(text: str) -> bool:
 
 
 def find_api_key(path: str | Path) -> str | None:
-    """Return the API key in a file; None if the file contains anything else.
+    """Return the API key that a file contains; None if the file contains anything else.
 
     Raises:
         OSError: the file cannot be read.

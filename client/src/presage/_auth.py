@@ -1,4 +1,4 @@
-"""Access tokens, which are requested with a signed assertion and renewed before they expire."""
+"""Manages access tokens: requests them with a signed assertion, renews them before they expire."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MARGIN = 60.0
 
 
 def read_key(key: str | Path) -> str:
-    """Return a private key in PEM format, from its text or its file.
+    """Return a private key in PEM format, given the PEM text or the path of its file.
 
     Raises:
-        ConfigurationError: there is no private key.
+        ConfigurationError: no private key can be read from the text or the file.
     """
     if isinstance(key, str) and key.lstrip().startswith("-----BEGIN"):
         return key
@@ -60,7 +60,7 @@ class Credentials:
 
     @property
     def can_renew(self) -> bool:
-        """Return whether there is a key to sign with."""
+        """Return whether there is a private key with which a new token can be requested."""
         return bool(self.key)
 
     @property

@@ -34,7 +34,7 @@ def open_source(file: File, progress: bool | None = None) -> Source:
 
 
 def open_documents(file: File) -> File:
-    """Return a folder of documents as an open zip archive; any other file as it is.
+    """Pack a folder of documents into an open zip archive; return any other file unchanged.
 
     Raises:
         FileError: the folder has no `values.json`, or a file cannot be read.

@@ -23,10 +23,10 @@ ANNOTATIONS = frozenset({".csv", ".json", ".txt", ".yaml", ".yml", ".names", ".x
 
 
 def zip_folder(folder: Path, progress: bool | None = None) -> Source:
-    """Pack a folder into a temporary archive, which is deleted when it is closed.
+    """Pack a folder into a temporary archive, which is deleted when the caller closes it.
 
-    Hidden files and folders are skipped. Images that the service does not accept are converted; in
-    folders with annotations, they cause an error.
+    Hidden files and folders are skipped. Images in formats that the service does not accept are
+    converted. In folders with annotations, such images cause an error.
 
     Raises:
         FileError: the folder has no images, too many files, or images that cannot be converted.
@@ -77,12 +77,12 @@ def zip_documents(folder: Path) -> BinaryIO:
 
 
 def _temporary() -> BinaryIO:
-    """Return a temporary file, which is deleted when it is closed."""
+    """Return a new temporary file, which is deleted when it is closed."""
     return cast("BinaryIO", tempfile.TemporaryFile())
 
 
 def _store(archive: zipfile.ZipFile, path: Path, name: Path, is_annotated: bool) -> None:
-    """Add a file to an archive, converted if necessary and possible."""
+    """Add a file to an archive. Convert an image that the service would not accept, if possible."""
     size = path.stat().st_size
     is_fine = path.suffix.lower() not in CONVERTIBLE and size <= MAX_EXAMPLE_BYTES
     if is_fine or is_annotated:

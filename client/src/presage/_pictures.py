@@ -1,7 +1,7 @@
 """Converts images that the service does not accept to JPEG or PDF before they are sent.
 
-This needs the extra `pictures`. Without it images are sent unchanged, and the service's error names
-the accepted formats.
+The conversion needs the extra `pictures`. Without it, images are sent unchanged, and the error of
+the service names the accepted formats.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _SIGNATURES = {
 
 
 def convert(source: Source, most_bytes: int = MAX_BYTES, takes_pdf: bool = False) -> Source:
-    """Return an image in a form that the service accepts: unchanged, as JPEG or as PDF.
+    """Return an image in a format that the service accepts: unchanged, as JPEG or as PDF.
 
     Args:
         source: the image.
-        most_bytes: size limit of the result.
+        most_bytes: maximum size of the result in bytes.
         takes_pdf: whether an image of several pages may become a PDF, as for `ocr`.
 
     Raises:
@@ -62,7 +62,7 @@ def convert(source: Source, most_bytes: int = MAX_BYTES, takes_pdf: bool = False
 
 
 def _ending(source: Source) -> str:
-    """Return the extension of an image's name; without one, the extension of its format."""
+    """Return the extension of the image's name; if it has none, the extension of its format."""
     if "." in source.name:
         return "." + source.name.rpartition(".")[2].lower()
     source.stream.seek(0)
@@ -131,7 +131,7 @@ def _as_jpeg(source: Source, upright: Any, most_bytes: int) -> Source:
 
 
 def _as_pdf(source: Source, pages: list[Any], most_bytes: int) -> Source:
-    """Return the pages as a PDF, at the highest resolution that the size limit allows."""
+    """Return the pages as a PDF, at the highest resolution with at most `most_bytes` bytes."""
     longest = max(max(page.size) for page in pages)
     stream = _pdf(pages, PDF_DPI)
     for side in SIDES:
@@ -153,7 +153,7 @@ def _replaced(source: Source, stream: io.BytesIO, ending: str, scale: float = 1.
 
 
 def scale_boxes(answer: Any, scale: float) -> Any:
-    """Return a response whose boxes are scaled to the pixels of the original image."""
+    """Return a response in which the boxes are scaled to the pixels of the original image."""
     if isinstance(answer, list):
         return [scale_boxes(item, scale) for item in answer]
     if not isinstance(answer, dict):

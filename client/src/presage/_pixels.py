@@ -1,4 +1,4 @@
-"""Converts images of any kind to upright RGB pixels, as viewers show them; needs Pillow."""
+"""Converts images of any kind to upright RGB pixels, as viewers show them. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def flatten(opened: Any, page: int = 0) -> Any:
 
 
 def _to_8_bits(opened: Any) -> Any:
-    """Return an image with values up to 255; TIFF values are scaled by their actual range."""
+    """Return an image with values up to 255. Values of a TIFF are scaled by their actual range."""
     is_tiff = opened.format == "TIFF"
     # A scanner of 12 bits stores 0 to 4095 in 16 bits, which would otherwise be all black.
     if opened.mode in _DEEP:
@@ -79,7 +79,7 @@ def _make_square(image: Any) -> Any:
 
 
 def _on_background(image: Any) -> Any:
-    """Return an RGBA image on white, or on black if its visible content is light."""
+    """Put an RGBA image on a white background, or on black if its visible content is light."""
     pillow = importlib.import_module("PIL.Image")
     visible = image.getchannel("A").point(lambda alpha: 255 * (alpha >= VISIBLE))
     counts = image.convert("RGB").convert("L").histogram(visible)

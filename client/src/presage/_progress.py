@@ -46,7 +46,7 @@ class Bar:
             self._rich.stop()
 
     def show(self, done: float | None) -> None:
-        """Show how much of the total is done; None if this is unknown."""
+        """Show the fraction of the work that is done; None if it is unknown."""
         if self._rich is not None:
             total = None if done is None else self._total
             self._rich.update(self._task, completed=done or 0, total=total)
@@ -66,7 +66,7 @@ class Watched:
         return part
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Change the position, and return the new one."""
+        """Change the position, and return the new position."""
         return self._stream.seek(offset, whence)
 
     def tell(self) -> int:

@@ -1,4 +1,4 @@
-"""Base of all records: typed members, and the response as received."""
+"""Base class of all records: typed members, and the JSON object as received."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Record(msgspec.Struct, rename="camel", kw_only=True, dict=True, omit_defau
         return found
 
     def __repr__(self) -> str:
-        """Return the members, without the secrets of API keys."""
+        """Return a text with the members, but without the secrets of API keys."""
         return hide_keys(super().__repr__())
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def decode(members: dict[str, Any], kind: type[T]) -> T:
 
 
 def request_id(record: Record) -> str:
-    """Return the id of the call that returned a record; empty for an element of a list."""
+    """Return the id of the request that returned a record; empty for an element of a list."""
     return str(record.__dict__.get("request_id", ""))
 
 

@@ -1,4 +1,4 @@
-"""Requests and responses without any I/O, shared by the sync and the async client."""
+"""Requests and responses without I/O. The sync client and the async client share this module."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Request:
         return self.method in ("POST", "PUT") and not is_exempt
 
     def arguments(self, token: str | None) -> dict[str, Any]:
-        """Return the arguments for `httpx.request`; each file is read from its beginning again."""
+        """Return the arguments for `httpx.request`; rewind each file to its beginning."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         if self.is_keyed:
             headers["Idempotency-Key"] = self.key
@@ -81,7 +81,7 @@ class Request:
         return arguments
 
     def pause(self, error: Exception) -> bool | float:
-        """Return the seconds before a retry; True for the usual pause, False for no retry."""
+        """Return the seconds to wait before a retry; True: the usual pause; False: no retry."""
         is_harmless = self.method in ("GET", "DELETE") or self.is_keyed or self.is_read
         if isinstance(error, UnreachableError):
             cause = error.__cause__
@@ -178,13 +178,13 @@ def members(response: httpx.Response) -> dict[str, Any]:
 
 
 def next_offset(response: httpx.Response) -> int | None:
-    """Return the offset of the next page; None after the last one."""
+    """Return the offset of the next page; None after the last page."""
     target = response.links.get("next", {}).get("url")
     return None if target is None else int(httpx.URL(target).params["offset"])
 
 
 def clock_skew(response: httpx.Response, now: float) -> float:
-    """Return how many seconds this machine's clock is ahead of the service's; 0 if unknown."""
+    """Return the seconds by which this machine's clock is ahead of the service; 0 if unknown."""
     try:
         return now - parsedate_to_datetime(response.headers["date"]).timestamp()
     except (KeyError, ValueError):
@@ -192,7 +192,7 @@ def clock_skew(response: httpx.Response, now: float) -> float:
 
 
 def unreachable(error: httpx.RequestError, address: str) -> UnreachableError:
-    """Return the error for a call without a response, with its likely cause."""
+    """Return the error for a call to which the service did not respond, with the likely cause."""
     if _is_tls(error):
         return UnreachableError(
             f"{address} cannot be trusted, or does not speak TLS ({error}). Set SSL_CERT_FILE to "

@@ -1,4 +1,4 @@
-"""Address and credentials: from arguments, then the environment, then the login file."""
+"""Finds address and credentials: in arguments, else the environment, else the login file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PROFILES = "profiles"
 
 @dataclass(frozen=True)
 class Login:
-    """The values that `presage login` saves: addresses, and paths of key files, but no keys."""
+    """The values that `presage login` saves: addresses and paths of key files, but no keys."""
 
     url: str = LOCAL
     email: str = ""
@@ -30,7 +30,7 @@ class Login:
     api_key_file: str = ""
 
     def members(self) -> dict[str, str]:
-        """Return the values for the login file, in a form that earlier versions can read, too."""
+        """Return the values for the login file, in a form that earlier versions can also read."""
         found = {name.name: str(getattr(self, name.name)) for name in fields(self)}
         if not self.api_key_file:
             del found["api_key_file"]
@@ -46,11 +46,11 @@ def login_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load_login(environment: Mapping[str, str] = os.environ, profile: str | None = None) -> Login:
-    """Read a login from the login file; return `Login()` if there is no default login.
+    """Read a login from the login file; if no default login was saved, return `Login()`.
 
     Args:
-        environment: variables; `PRESAGE_PROFILE` is used if `profile` is None.
-        profile: name of the login; without one, the default login.
+        environment: environment variables; `PRESAGE_PROFILE` is used if `profile` is None.
+        profile: name of the login; None: the default login.
 
     Raises:
         ConfigurationError: the file is damaged, or there is no such profile.
@@ -81,8 +81,8 @@ def save_login(
 
     Args:
         login: values to save; None removes the login.
-        environment: variables; `PRESAGE_PROFILE` is used if `profile` is None.
-        profile: name of the login; without one, the default login.
+        environment: environment variables; `PRESAGE_PROFILE` is used if `profile` is None.
+        profile: name of the login; None: the default login.
 
     Raises:
         ConfigurationError: the file cannot be written.
@@ -118,7 +118,7 @@ def _load_file(path: Path) -> dict[str, Any]:
 
 
 def _write_file(path: Path, members: dict[str, Any]) -> None:
-    """Write the login file, or delete it if nothing is left."""
+    """Write `members` to the login file; delete the file if there are no members."""
     if not members:
         path.unlink(missing_ok=True)
         return
@@ -142,8 +142,8 @@ def _unknown_profile(name: str, path: Path, profiles: Mapping[str, Any]) -> str:
 def checked_url(url: str) -> str:
     """Return the service's address without a trailing slash.
 
-    The address of the API reference (`/v2/docs`) is accepted too, because people copy it from
-    the browser.
+    The address of the API reference (`/v2/docs`) is also accepted, because people copy it from the
+    browser.
 
     Raises:
         ConfigurationError: the address is not a URL.
@@ -167,7 +167,7 @@ def credentials(
     token: str | None,
     api_key: str | None = None,
 ) -> Credentials:
-    """Check the arguments of a client, and return its credentials."""
+    """Check the arguments of a client, and return the credentials of the client."""
     address = checked_url(url or LOCAL)
     if api_key is not None:
         if key or token:
@@ -202,7 +202,7 @@ def checked_api_key(api_key: str) -> str:
 
 
 def read_api_key(path: str | Path) -> str:
-    """Return the API key in a file.
+    """Return the API key that a file contains.
 
     Raises:
         ConfigurationError: the file cannot be read, or does not contain an API key.
@@ -222,10 +222,10 @@ def read_api_key(path: str | Path) -> str:
 def credentials_from_env(
     environment: Mapping[str, str] = os.environ, profile: str | None = None
 ) -> Credentials:
-    """Return credentials from the environment, then the login file.
+    """Return credentials from the environment; take missing values from the login file.
 
     Args:
-        environment: the variables.
+        environment: the environment variables.
         profile: name of a login in the login file. If it is given, the variables are ignored.
     """
     login = load_login(environment, profile)

@@ -41,7 +41,7 @@ class Source:
     """Original width divided by the width that is sent."""
 
     def part(self) -> tuple[str, BinaryIO]:
-        """Return the file's name and its stream, which is rewound, as a form part of httpx."""
+        """Rewind the stream; return the file's name and the stream as a form part for httpx."""
         self.stream.seek(0)
         return self.name, self.stream
 
@@ -51,12 +51,12 @@ class Source:
 
 
 def is_address(file: File) -> bool:
-    """Return whether the service itself fetches a file: a URL, or a path from `uploads.send`."""
+    """Return whether `file` is a URL or a path from `uploads.send`, which the service fetches."""
     return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
 
 
 class ReadingOptions(TypedDict, total=False):
-    """Options for reading an uploaded file; the service detects what is not set."""
+    """Options for reading an uploaded file. The service detects values that are not set."""
 
     format: str | None
     delimiter: str | None
@@ -149,11 +149,11 @@ class BatchOcrOptions(DocumentOptions, BatchTableOptions, total=False):
 
 
 def api_fields(options: Mapping[str, object], kind: type) -> dict[str, object]:
-    """Convert options to fields of the API; objects and lists become JSON text.
+    """Convert options to form fields of the API. Objects and lists become JSON text.
 
     Args:
         options: the keyword arguments that a caller passed.
-        kind: the TypedDict that declares them.
+        kind: the TypedDict that declares the options.
 
     Raises:
         TypeError: an option is unknown.

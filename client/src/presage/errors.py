@@ -1,6 +1,6 @@
-"""Errors: one class for each HTTP status, and some for calls without a response.
+"""Errors: one class for each HTTP status, and classes for calls without a response.
 
-All are `PresageError`. Responses with an error status raise an `ApiError` with `status`,
+All errors are a `PresageError`. Responses with an error status raise an `ApiError` with `status`,
 `code`, `message`, `detail`, `request_id` and `retry_after`.
 """
 
@@ -25,7 +25,7 @@ class ConfigurationError(PresageError):
 
 
 class FileError(PresageError):
-    """A file to send cannot be read, or the service does not accept such a file."""
+    """A file to send cannot be read, or is of a kind that the service does not accept."""
 
 
 class UnreachableError(PresageError):

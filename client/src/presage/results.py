@@ -27,11 +27,11 @@ else:
 
 
 class Prediction(records.Prediction):
-    """A prediction, most probable label first."""
+    """A prediction. Its labels are sorted, the most probable label first."""
 
     @property
     def label(self) -> str | None:
-        """The most probable label; None if no label fits."""
+        """The most probable label; None if the model rejects the input."""
         return self.probabilities[0].label if self.probabilities else None
 
     @property
@@ -59,7 +59,7 @@ class Table(records.FormTableItem):
 
     @property
     def rows(self) -> list[list[str]]:
-        """The texts of the cells, row by row; all rows have the same length."""
+        """The texts of the cells, row by row. All rows have the same length."""
         cells = self.attributes.cells
         height = max((cell.cell_location.row_index for cell in cells), default=0)
         width = max((cell.cell_location.col_index for cell in cells), default=0)
@@ -133,11 +133,11 @@ class FormFields(list[FormField]):
     @overload
     def __getitem__(self, key: slice) -> list[FormField]: ...
     def __getitem__(self, key: str | SupportsIndex | slice) -> FormField | list[FormField]:
-        """Return the field of an entity given by name, or the fields at an index or slice."""
+        """Return the field of the entity named `key`, or the fields at the index or slice `key`."""
         return self._by_entity[key] if isinstance(key, str) else super().__getitem__(key)
 
     def __contains__(self, item: object) -> bool:
-        """Return whether the form has the entity, given by name, or the field."""
+        """Return whether the form has the entity with the name `item`, or the field `item`."""
         return item in self._by_entity if isinstance(item, str) else super().__contains__(item)
 
     @overload
@@ -145,7 +145,7 @@ class FormFields(list[FormField]):
     @overload
     def get(self, entity: str, default: FormField) -> FormField: ...
     def get(self, entity: str, default: FormField | None = None) -> FormField | None:
-        """Return the field of an entity, or the default."""
+        """Return the field of an entity; `default` if the form has no such entity."""
         return self._by_entity.get(entity, default)
 
     def keys(self) -> list[str]:
@@ -162,7 +162,7 @@ class FormFields(list[FormField]):
 
 
 def _weight(field: FormField) -> tuple[bool, float]:
-    """Return a sort key for an entity's fields: whether there is a value, then probability."""
+    """Return a key for comparing fields: whether the field has a value, then its probability."""
     return bool(field.value), field.probability
 
 
@@ -171,7 +171,7 @@ class TableResult(records.TableResult):
 
     @property
     def tables(self) -> list[Table]:
-        """The tables."""
+        """The tables of the document."""
         return [decode(item, Table) for item in self.raw["probabilities"]]
 
 
@@ -182,12 +182,12 @@ class FormResult(records.FormResult):
 
     @property
     def fields(self) -> FormFields:
-        """The fields, as a list and as a mapping from entity to field."""
+        """The fields of the form, as a list and as a mapping from entity to field."""
         return FormFields(decode(item, FormField) for item in self._items("key-value"))
 
     @property
     def tables(self) -> list[Table]:
-        """The tables."""
+        """The tables of the form."""
         return [decode(item, Table) for item in self._items("table")]
 
     def _items(self, label: str) -> list[dict[str, Any]]:

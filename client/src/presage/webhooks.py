@@ -26,17 +26,17 @@ TOLERANCE = 300.0
 def verify(
     body: str | bytes, headers: Mapping[str, str], secret: str, *, tolerance: float = TOLERANCE
 ) -> dict[str, Any]:
-    """Verify a request, and return its event.
+    """Verify a webhook request, and return the event that it contains.
 
     Args:
-        body: the body as received, before any parsing.
-        headers: the headers, with `webhook-id`, `webhook-timestamp` and `webhook-signature` in
-            upper or lower case.
+        body: the body of the request as received, before any parsing.
+        headers: the headers of the request, including `webhook-id`, `webhook-timestamp` and
+            `webhook-signature`, in upper or lower case.
         secret: the secret of the webhook.
         tolerance: maximum difference between the time of the request and now, in seconds.
 
     Raises:
-        SignatureError: the service did not send the request, or it is too old.
+        SignatureError: the service did not send the request, or the request is too old.
     """
     sent = {name.lower(): value for name, value in headers.items()}
     try:

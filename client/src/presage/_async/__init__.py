@@ -1,1 +1,1 @@
-"""The client for asyncio and trio; client/tools/write_sync.py writes `presage._sync` from it."""
+"""The client for asyncio and trio. client/tools/write_sync.py generates `presage._sync` from it."""

@@ -79,7 +79,7 @@ class AsyncBatch(records.Batch):
         return await save(transport, now.result_url, now.result_bytes or 0, file, progress)
 
     async def results(self) -> list[dict[str, Any]]:
-        """Download a result in JSON Lines, and return it as a list, which must fit into memory."""
+        """Download a result in JSON Lines; return it as a list, which must fit into memory."""
         if self.format != "jsonl":
             raise PresageError(f"The result of the batch {self.id} is {self.format}: save it.")
         stream = io.BytesIO()
@@ -92,7 +92,7 @@ class AsyncBatch(records.Batch):
 
 
 class AsyncBatchMaker:
-    """Base of the classes with a `create` method that sends files and returns a batch."""
+    """Base class of classes whose method `create` sends a file and returns a batch."""
 
     def __init__(self, family: AsyncFamilyBase, name: str = "batches") -> None:
         self._family = family
@@ -118,15 +118,15 @@ class AsyncBatchMaker:
 
 
 class AsyncBatchList(AsyncBatchMaker):
-    """Base of the batch calls that the families language and vision share."""
+    """Base class with the calls for batches that the families language and vision share."""
 
     async def get(self, batch_id: str) -> AsyncBatch:
-        """Fetch the state of a batch and the URL of its result."""
+        """Fetch a batch, with its state and the URL of its result."""
         request = Request("GET", f"{self._base}/{batch_id}")
         return self._bound(await self._transport.record(request, AsyncBatch))
 
     def list(self) -> AsyncPages[AsyncBatch]:
-        """List the batches, newest first."""
+        """List the batches of the family, newest first."""
         return AsyncPages(
             self._transport,
             Request("GET", self._base),
@@ -156,22 +156,22 @@ class AsyncBatches(AsyncBatchList):
         progress: bool | None = None,
         **reading: Unpack[BatchTextOptions],
     ) -> AsyncBatch:
-        """Predict many texts in the background; one prediction is reserved for each.
+        """Predict many texts in the background. One prediction is reserved for each text.
 
         Args:
-            model_id: the model.
+            model_id: id of the model.
             file: texts as CSV, TSV, XLSX or JSON Lines: a path, URL, bytes or open file.
             dataset_id: a dataset whose uploaded texts are predicted, instead of a file.
             kind: `intent` or `sentiment`; by default the model's type decides.
             num_results: maximum number of labels per prediction.
             name: name of the batch; by default the file's name.
             format: format of the result: `jsonl`, `csv` or `xlsx`.
-            partial: whether to predict only some of the lines if the quota does not allow all.
+            partial: whether to predict only some of the texts if the quota is too small for all.
             progress: whether to show progress bars; by default only on a terminal.
             reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads.
-                For csv and xlsx results, also `columns="input"`, which puts all columns of the file
-                first, and `review_below`, a probability: a column `review` is `yes` for predictions
-                below it.
+                For csv and xlsx results also `columns="input"`, which puts all columns of the file
+                first, and `review_below`: the column `review` is `yes` for predictions below this
+                probability.
 
         Raises:
             TypeError: an option is unknown.
@@ -199,10 +199,10 @@ class AsyncPictureBatches(AsyncBatchList):
         progress: bool | None = None,
         **reading: Unpack[BatchOcrOptions],
     ) -> AsyncBatch:
-        """Predict many images, or read many documents; one prediction is reserved per image.
+        """Predict many images, or read many documents. One prediction is reserved per image.
 
         Args:
-            model_id: the model; `OCRModel` reads documents, which do not count as predictions.
+            model_id: id of the model; `OCRModel` reads documents, which are not counted.
             file: a zip archive or folder of images (for `OCRModel` also PDFs): a path, URL, bytes
                 or open file.
             dataset_id: a dataset whose uploaded images are predicted, instead of a file.
@@ -210,7 +210,7 @@ class AsyncPictureBatches(AsyncBatchList):
             num_results: maximum number of labels per prediction.
             name: name of the batch; by default the file's name.
             format: format of the result: `jsonl`, `csv` or `xlsx`.
-            partial: whether to predict only some of the images if the quota does not allow all.
+            partial: whether to predict only some of the images if the quota is too small for all.
             progress: whether to show progress bars; by default only on a terminal.
             reading: options of `ocr`: task, form_type, form_template, layout, output, link_tables,
                 alphabet, pages, form_fields, page_furniture.

@@ -35,7 +35,7 @@ class AsyncPresage:
         url: address of the service; by default a local stack.
         email: email address of the account.
         key: private key: the path of a file, or its text in PEM format.
-        token: an access token, instead of email and key; it cannot be renewed.
+        token: an access token, instead of email and key. The client cannot renew it.
         api_key: an API key (`pk_…`), instead of email and key.
         http: options of httpx, such as `timeout`, `proxy` or `verify`.
 
@@ -62,8 +62,8 @@ class AsyncPresage:
         """Create a client from `PRESAGE_URL`, `PRESAGE_EMAIL` and `PRESAGE_KEY_FILE`.
 
         Instead of the email and key file, you can set `PRESAGE_TOKEN`, `PRESAGE_API_KEY` or
-        `PRESAGE_API_KEY_FILE`. Missing values come from the file that `presage login` wrote;
-        `PRESAGE_PROFILE` selects a profile in this file.
+        `PRESAGE_API_KEY_FILE`. Missing values come from the login file, which `presage login`
+        writes. `PRESAGE_PROFILE` selects a profile in this file.
 
         Args:
             profile: a profile in the login file; if given, the environment variables are ignored.
@@ -90,16 +90,16 @@ class AsyncPresage:
         self.language.sibling, self.vision.sibling = self.vision, self.language
 
     async def whoami(self) -> records.Account:
-        """Fetch the account that the client is signed in to."""
+        """Fetch the account with which the client is signed in."""
         return await self.transport.record(Request("GET", "/v2/whoami"), records.Account)
 
     async def usage(self) -> records.Usage:
-        """Fetch the plan and the predictions of the current month."""
+        """Fetch the account's plan, and its number of predictions in the current month."""
         response = await self.transport.send(Request("GET", "/v2/apiusage"))
         return decode(members(response)["data"][0], records.Usage)
 
     async def health(self) -> records.Health:
-        """Fetch the state of the service and its engines; needs no token."""
+        """Fetch the state of the service and its engines. This call needs no token."""
         request = Request("GET", "/v2/health", is_public=True)
         return await self.transport.record(request, records.Health)
 

@@ -32,11 +32,11 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
 
     @property
     def labels(self) -> list[records.Label]:
-        """The labels, in order of first appearance."""
+        """The labels of the dataset, in order of first appearance."""
         return self.label_summary.labels
 
     async def refresh(self) -> AsyncDataset[ResultT_co]:
-        """Fetch the current state."""
+        """Fetch the current state of the dataset."""
         return await AsyncDatasets(self.family).get(self.id)
 
     async def wait(
@@ -75,13 +75,13 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
         progress: bool | None = None,
         **reading: Unpack[ReadingOptions],
     ) -> AsyncDataset[ResultT_co]:
-        """Add the examples of a file; arguments as in `datasets.upload`."""
+        """Add the examples of a file to the dataset; arguments as in `datasets.upload`."""
         return await AsyncDatasets(self.family).add(
             self.id, file, wait=wait, timeout=timeout, progress=progress, **reading
         )
 
     async def train(self, name: str, **options: Unpack[TrainOptions]) -> AsyncModel[ResultT_co]:
-        """Queue a training; arguments as in `models.train`."""
+        """Queue a training on the dataset; arguments as in `models.train`."""
         return await AsyncModels(self.family).train(self.id, name, **options)
 
     def models(self) -> AsyncPages[AsyncModel[ResultT_co]]:
@@ -89,7 +89,7 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
         return AsyncModels(self.family).list(self.id)
 
     def examples(self, *, source: str = "upload") -> AsyncPages[records.Example]:
-        """List the examples. Each page counts towards a monthly limit; pages of `browse` do not."""
+        """List the examples. Each page counts towards a monthly limit, unlike pages of `browse`."""
         return AsyncExamples(self.family).list(self.id, source=source)
 
     def browse(
@@ -106,11 +106,11 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
         )
 
     async def export(self, format: str, *, source: str | None = None) -> AsyncExport:
-        """Export the examples to a file; arguments as in `exports.create`."""
+        """Export the examples of the dataset to a file; arguments as in `exports.create`."""
         return await AsyncExports(self.family).create(self.id, format, source=source)
 
     def receipts(self) -> AsyncPages[records.Receipt]:
-        """List the receipts of all uploads."""
+        """List the receipts of all uploads to the dataset."""
         return AsyncDatasets(self.family).receipts(self.id)
 
     async def fix(
@@ -119,7 +119,7 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
-        """Relabel or remove examples in one change; arguments as in `datasets.fix`."""
+        """Relabel or remove several examples at once; arguments as in `datasets.fix`."""
         return await AsyncDatasets(self.family).fix(
             self.id,
             *corrections,
@@ -132,7 +132,7 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
         return AsyncDatasets(self.family).corrections(self.id)
 
     async def delete(self) -> records.Deletion:
-        """Delete the dataset; its models are not deleted."""
+        """Delete the dataset in the background. Its models are not deleted."""
         return await AsyncDatasets(self.family).delete(self.id)
 
 
@@ -169,7 +169,7 @@ class AsyncDatasets(Generic[ResultT_co]):
             name: name of the dataset; by default the file's name.
             language: language of the texts.
             wait: whether to wait until the upload has been processed.
-            keep_failed: whether the dataset of a failed upload remains; False requires `wait`.
+            keep_failed: whether the dataset remains if the upload fails; False requires `wait`.
             timeout: maximum wait, in seconds.
             progress: whether to show progress bars; by default only on a terminal.
             reading: options of the API for reading the file, such as `label_column="Kind"`.
@@ -221,7 +221,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         """Validate a file without storing anything; arguments as in `upload`.
 
         With `preview`, the result also has the first 20 rows, the sheets and the columns. To send a
-        large file only once, pass the path from `uploads.send` to this method and to `upload`.
+        large file only once, pass the path that `uploads.send` returns here and to `upload`.
         """
         sent: dict[str, object] = {"type": type, "language": language, "preview": preview}
         sent |= api_fields(reading, ReadingOptions)
@@ -264,7 +264,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         language: str | None = None,
         label_descriptions: Mapping[str, str] | None = None,
     ) -> AsyncDataset[ResultT_co]:
-        """Create a dataset without examples, with the given labels and their descriptions."""
+        """Create a dataset with these labels and label descriptions, but without examples."""
         fields = {"name": name, "type": type, "language": language}
         fields["labelDescriptions"] = _described(label_descriptions)
         # The API takes labels as one text, separated by commas.
@@ -280,10 +280,10 @@ class AsyncDatasets(Generic[ResultT_co]):
     def list(
         self, *, is_global: bool = False, name: str | None = None, status: str | None = None
     ) -> AsyncPages[AsyncDataset[ResultT_co]]:
-        """List the datasets of the account, or the global ones, in order of id.
+        """List the datasets of the account, or the global datasets, in order of id.
 
         Args:
-            is_global: whether to list the datasets that ship with the service.
+            is_global: whether to list the global datasets, which ship with the service.
             name: only datasets whose names contain this text.
             status: only datasets with this status: `UPLOADING`, `SUCCEEDED`, `FAILED` or
                 `DELETION_PENDING`.
@@ -307,7 +307,7 @@ class AsyncDatasets(Generic[ResultT_co]):
     async def describe_labels(
         self, dataset_id: int, descriptions: Mapping[str, str]
     ) -> AsyncDataset[ResultT_co]:
-        """Replace the descriptions of the named labels; labels that do not exist are added."""
+        """Replace the descriptions of labels, given by name. Labels that do not exist are added."""
         fields = {"labelDescriptions": _described(descriptions)}
         request = Request("PUT", f"{self._base}/{dataset_id}", fields=fields)
         return self._bound(await self._transport.record(request, AsyncDataset))
@@ -325,7 +325,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         name: str | None = None,
         merge_into: int | None = None,
     ) -> records.ChangedLabel:
-        """Rename a label, or merge it into another one."""
+        """Rename a label, or merge it into another label."""
         path = f"{self._base}/{dataset_id}/labels/{label_id}"
         request = Request("PUT", path, fields={"name": name, "mergeInto": merge_into})
         return await self._transport.record(request, records.ChangedLabel)
@@ -344,7 +344,7 @@ class AsyncDatasets(Generic[ResultT_co]):
     ) -> records.Correction:
         """Relabel or remove up to 10,000 examples, or apply a model's suggestions.
 
-        If one correction is invalid, none is applied.
+        If one correction is invalid, no correction is applied.
 
         Example:
             first = await data.browse(contains="parcel").first()
@@ -353,7 +353,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         Args:
             dataset_id: id of the dataset.
             corrections: objects with `exampleId` and one of `label`, `labelId` and `remove`.
-            from_report_of: id of a model whose suggestions are applied, instead of corrections.
+            from_report_of: id of a model. Its suggestions are applied, instead of corrections.
             minimum_confidence: lowest confidence of the suggestions to apply; default 0.5.
         """
         fields = {
@@ -385,7 +385,7 @@ class AsyncDatasets(Generic[ResultT_co]):
 
 
 class AsyncExamples:
-    """The calls for examples. Pages of lists count towards a monthly limit; `browse` does not."""
+    """The calls for examples. Pages of lists count towards a monthly limit, but not `browse`."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
@@ -410,7 +410,7 @@ class AsyncExamples:
         suspects_of: str | None = None,
         contains: str | None = None,
     ) -> AsyncPages[records.BrowsedExample]:
-        """Search the examples of a dataset; does not count towards the monthly limit of lists.
+        """Search the examples of a dataset. This does not count towards the monthly limit of lists.
 
         Example:
             async for example in data.browse(suspects_of=model.model_id):
@@ -420,8 +420,8 @@ class AsyncExamples:
             dataset_id: id of the dataset.
             label_id: only examples of this label.
             source: `upload`, `feedback` or `all`.
-            suspects_of: id of a model; only examples whose labels its training flagged as suspect.
-            contains: only examples whose text or file name contains this.
+            suspects_of: id of a model: only examples whose labels its training flagged.
+            contains: only examples whose text or file name contains this text.
         """
         query: dict[str, Any] = {"labelId": label_id, "source": source}
         query |= {"suspectsOf": suspects_of, "contains": contains}
@@ -445,7 +445,7 @@ class AsyncExamples:
             example_id: id of the example; to change boxes, the id of any box of the image.
             label: name of the new label.
             label_id: id of the new label, instead of its name.
-            document: the new text.
+            document: the new text of the example.
             boxes: all boxes of the image, each with `x`, `y`, `width`, `height` and `label` or
                 `labelId`; unchanged boxes keep their ids.
         """
@@ -472,7 +472,7 @@ class AsyncExamples:
         label_id: int | None = None,
         name: str | None = None,
     ) -> records.Example:
-        """Add one text or image to a label, given by name or id."""
+        """Add one text or image to a dataset, with a label given by name or id."""
         path = f"{self._base}/datasets/{dataset_id}/examples"
         fields = {"label": label, "labelId": label_id}
         return await self._family.add_sample(path, sample, fields, name)
@@ -493,6 +493,6 @@ class AsyncFeedback:
 
 
 def _described(descriptions: Mapping[str, str] | None) -> str | None:
-    """Return descriptions by label as the JSON text of the API; None without descriptions."""
+    """Convert descriptions by label to the JSON text that the API expects; None without any."""
     listed = [{"name": name, "description": text} for name, text in (descriptions or {}).items()]
     return json.dumps(listed) if listed else None

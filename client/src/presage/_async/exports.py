@@ -1,4 +1,4 @@
-"""Exports: the examples of a dataset, or a model, as a file."""
+"""Exports of the examples of a dataset, or of a model, to a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AsyncExport(records.Export):
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> AsyncExport:
-        """Wait until the file is written.
+        """Wait until the file of the export is written.
 
         Raises:
             JobFailedError: the export failed.
@@ -76,7 +76,7 @@ class AsyncModelExport(records.ModelExport):
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> AsyncModelExport:
-        """Wait until the file is written.
+        """Wait until the file of the export is written.
 
         Raises:
             JobFailedError: the export failed.
@@ -149,7 +149,7 @@ class AsyncModelExports:
 
         Args:
             model_id: id of the model.
-            version: number of a stored version; by default the served one.
+            version: number of a stored version of the model; by default the served version.
             format: `bundle`, an archive for `presage-runtime`, or `onnx`, an archive with one ONNX
                 graph.
         """
@@ -158,7 +158,7 @@ class AsyncModelExports:
         return self._bound(await self._transport.record(request, AsyncModelExport))
 
     async def get(self, model_id: str, export_id: str) -> AsyncModelExport:
-        """Fetch the state of an export and the URL of its file."""
+        """Fetch an export of a model, with its state and the URL of its file."""
         request = Request("GET", f"{self._base}/{model_id}/exports/{export_id}")
         return self._bound(await self._transport.record(request, AsyncModelExport))
 
@@ -178,7 +178,7 @@ class AsyncExports:
     async def create(
         self, dataset_id: int, format: str, *, source: str | None = None
     ) -> AsyncExport:
-        """Export the examples of a dataset to a file that can be uploaded again.
+        """Export the examples of a dataset to a file, which can be uploaded again.
 
         Args:
             dataset_id: id of the dataset.
@@ -191,7 +191,7 @@ class AsyncExports:
         return self._bound(await self._transport.record(request, AsyncExport))
 
     async def get(self, dataset_id: int, export_id: str) -> AsyncExport:
-        """Fetch the state of an export and the URL of its file."""
+        """Fetch an export of a dataset, with its state and the URL of its file."""
         request = Request("GET", f"{self._base}/{dataset_id}/exports/{export_id}")
         return self._bound(await self._transport.record(request, AsyncExport))
 

@@ -52,7 +52,7 @@ _OCR_RESULTS: dict[str, type[OcrResult]] = {
 
 
 class AsyncFamily(AsyncFamilyBase[ResultT_co]):
-    """Base of the classes for language and vision, with the calls that both families have."""
+    """Base class of the families language and vision, with the calls that both families have."""
 
     batches: AsyncBatchList
     rankings: AsyncRankings | AsyncPictureRankings
@@ -87,19 +87,19 @@ class AsyncLanguage(AsyncFamily[Prediction]):
         model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the intent of a text; counts as one prediction.
+        """Predict the intent of a text. This counts as one prediction.
 
         Example:
             found = await client.language.intent(model.model_id, "Where is it?", num_results=3)
             print(found.label, found.probability)
 
         Args:
-            model_id: the model.
+            model_id: id of the model.
             document: the text.
             num_results: maximum number of labels to return.
             explain: whether to return each word's contribution to the prediction.
-            model_version: number of a version of the model; by default the served one.
-            sample_id: any text, which the response repeats.
+            model_version: number of a version of the model; by default the served version.
+            sample_id: any text; the response contains the same text.
         """
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         fields["modelVersion"] = model_version
@@ -115,7 +115,7 @@ class AsyncLanguage(AsyncFamily[Prediction]):
         model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the sentiment of a text; arguments as in `intent`. Counts as one prediction."""
+        """Predict the sentiment of a text; counts as one prediction. Arguments as in `intent`."""
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         fields["modelVersion"] = model_version
         return await self._predict("sentiment", model_id, document, fields)
@@ -149,7 +149,7 @@ class AsyncLanguage(AsyncFamily[Prediction]):
     async def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Post one text to `path`."""
+        """Send the text `sample` with other form fields to the API path `path`."""
         request = Request("POST", path, fields={**fields, "document": sample})
         return await self.transport.record(request, records.Example)
 
@@ -194,10 +194,10 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         picture: File | Files[FileT],
         **options: Unpack[PictureOptions],
     ) -> Prediction | list[Prediction]:
-        """Predict the labels of an image or of a list of images; each counts as one prediction.
+        """Predict the labels of one or several images; each image counts as one prediction.
 
         Args:
-            model_id: the model.
+            model_id: id of the model.
             picture: path, URL, bytes or open file.
             options: `num_results`, the maximum number of labels to return; `explain`, whether to
                 return each region's contribution to the prediction; `model_version`, the number of
@@ -232,7 +232,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Detection | list[Detection]:
-        """Find the objects in an image or in a list of images; each counts as one prediction."""
+        """Find the objects in one or several images; each image counts as one prediction."""
         fields = {"modelId": model_id, "modelVersion": model_version, "sampleId": sample_id}
         return await self._post_each("detect", picture, fields, Detection)
 
@@ -283,7 +283,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
     async def ocr(
         self, document: File | Files[FileT], *, task: str = "text", **options: Unpack[OcrOptions]
     ) -> OcrResult | Sequence[OcrResult]:
-        """Read an image or PDF, or a list of these; does not count as a prediction.
+        """Read an image or PDF, or a list of images and PDFs. This does not count as a prediction.
 
         Example:
             found = await client.vision.ocr("page.png", output="markdown")
@@ -338,7 +338,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
     async def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Post one image to `path`."""
+        """Send the image `sample` with other form fields to the API path `path`."""
         # The service takes only PNG and JPEG, and smaller files as examples than in uploads.
         source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
         try:

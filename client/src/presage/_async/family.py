@@ -13,7 +13,7 @@ from presage.results import ResultT_co
 
 
 class AsyncFamilyBase(ABC, Generic[ResultT_co]):
-    """Base of `AsyncFamily`, in a separate module to avoid circular imports."""
+    """Base class of `AsyncFamily`, in a separate module to avoid circular imports."""
 
     path = ""
     model_types = ""
@@ -27,7 +27,7 @@ class AsyncFamilyBase(ABC, Generic[ResultT_co]):
         """The other family, because lists of models contain those of both families."""
 
     def of_type(self, model_type: str) -> AsyncFamilyBase:
-        """Return the family, language or vision, of a model type."""
+        """Return the family (language or vision) to which a model type belongs."""
         return self if model_type.startswith(self.model_types) else self.sibling
 
     @abstractmethod
@@ -45,4 +45,4 @@ class AsyncFamilyBase(ABC, Generic[ResultT_co]):
     async def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Post one text or image to `path`."""
+        """Send the text or image `sample` with other form fields to the API path `path`."""

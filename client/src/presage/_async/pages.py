@@ -1,4 +1,4 @@
-"""Paged lists, fetched while they are iterated."""
+"""Paged lists. Pages are fetched while a list is iterated."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AsyncPages(Generic[T_co]):
             offset = next_offset(response)
 
     async def list(self) -> list[T_co]:
-        """Return all records."""
+        """Fetch all pages, and return all records."""
         return [item async for item in self]
 
     async def first(self) -> T_co | None:
@@ -52,5 +52,5 @@ class AsyncPages(Generic[T_co]):
 
 
 def pages_of(transport: AsyncTransport, request: Request, kind: type[T]) -> AsyncPages[T]:
-    """Return the pages of a list whose records have no methods."""
+    """Return the pages of the list that `request` fetches, with records of type `kind`."""
     return AsyncPages(transport, request, lambda item: decode(item, kind))

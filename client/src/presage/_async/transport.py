@@ -41,7 +41,7 @@ class AsyncTransport:
         return decoded(await self.send(request), kind)
 
     async def send(self, request: Request) -> httpx.Response:
-        """Send a call; retry it if that is safe and may succeed.
+        """Send a call; retry it if a retry is safe and may succeed.
 
         Raises:
             ApiError: the service refused the call, or failed.

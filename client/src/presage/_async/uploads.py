@@ -1,4 +1,4 @@
-"""Sends files: small ones in the call, large ones directly to the service's bucket."""
+"""Sends files: small files in the call, large files directly to the bucket of the service."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_IN_CALL = 4_000_000
 
 @dataclass
 class Attached:
-    """A file for a call: a form part, or a field with the URL or path of the file."""
+    """A file for a call: a form part with the content, or a field with the URL or path."""
 
     fields: dict[str, Any]
     files: dict[str, Source]
@@ -41,7 +41,7 @@ class AsyncUploads:
         return await self._transport.record(request, records.Upload)
 
     async def send(self, file: File, *, progress: bool | None = None) -> str:
-        """Send a file of up to 2 GB in bounded memory, and return the `path` for other calls.
+        """Send a file of up to 2 GB in bounded memory; return a path that other calls accept.
 
         Raises:
             FileError: the file cannot be read, or is too large.
@@ -57,7 +57,7 @@ class AsyncUploads:
     async def attached(
         self, file: File, field: str, address_field: str, progress: bool | None = None
     ) -> AsyncIterator[Attached]:
-        """Yield a file as fields and form parts of a call.
+        """Yield fields and form parts with which a call sends a file.
 
         Args:
             file: path, URL, bytes, open file or folder.

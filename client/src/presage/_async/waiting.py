@@ -1,4 +1,4 @@
-"""Waits for background work, with a progress bar on a terminal."""
+"""Waits for background work of the service; shows a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def wait(
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> T:
-    """Poll until the work has ended, and return the last state.
+    """Poll until the background work has ended, and return the last state.
 
     Args:
         poll: fetches the current state.
@@ -37,7 +37,7 @@ async def wait(
         progress: whether to show a progress bar; by default only on a terminal.
 
     Raises:
-        WaitTimeoutError: the work is still running after `timeout`.
+        WaitTimeoutError: the work is still running after `timeout` seconds.
     """
     ends, pause = None if timeout is None else time.monotonic() + timeout, FIRST_PAUSE
     with Bar(title, progress) as bar:

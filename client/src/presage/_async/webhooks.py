@@ -52,7 +52,7 @@ class AsyncWebhooks:
     ) -> records.Webhook:
         """Change a webhook. None leaves a value unchanged.
 
-        `enabled=True` also ends a pause that follows failed deliveries.
+        After failed deliveries, the service pauses a webhook. `enabled=True` also ends this pause.
         """
         fields = {
             "url": url,
@@ -69,12 +69,12 @@ class AsyncWebhooks:
         return await self._transport.record(request, records.Webhook)
 
     async def test(self, webhook_id: str) -> records.Delivery:
-        """Send an event of type `webhook.test`; `deliveries` shows its result."""
+        """Send an event of type `webhook.test` to a webhook; `deliveries` shows the result."""
         request = Request("POST", f"{self._base}/{webhook_id}/test")
         return await self._transport.record(request, records.Delivery)
 
     def deliveries(self, webhook_id: str) -> AsyncPages[records.Delivery]:
-        """List the last 100 deliveries, newest first."""
+        """List the last 100 deliveries of a webhook, newest first."""
         request = Request("GET", f"{self._base}/{webhook_id}/deliveries")
         return pages_of(self._transport, request, records.Delivery)
 

@@ -33,11 +33,11 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
 
     @property
     def labels(self) -> list[records.Label]:
-        """The labels, in order of first appearance."""
+        """The labels of the dataset, in order of first appearance."""
         return self.label_summary.labels
 
     def refresh(self) -> Dataset[ResultT_co]:
-        """Fetch the current state."""
+        """Fetch the current state of the dataset."""
         return Datasets(self.family).get(self.id)
 
     def wait(
@@ -76,13 +76,13 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
         progress: bool | None = None,
         **reading: Unpack[ReadingOptions],
     ) -> Dataset[ResultT_co]:
-        """Add the examples of a file; arguments as in `datasets.upload`."""
+        """Add the examples of a file to the dataset; arguments as in `datasets.upload`."""
         return Datasets(self.family).add(
             self.id, file, wait=wait, timeout=timeout, progress=progress, **reading
         )
 
     def train(self, name: str, **options: Unpack[TrainOptions]) -> Model[ResultT_co]:
-        """Queue a training; arguments as in `models.train`."""
+        """Queue a training on the dataset; arguments as in `models.train`."""
         return Models(self.family).train(self.id, name, **options)
 
     def models(self) -> Pages[Model[ResultT_co]]:
@@ -90,7 +90,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
         return Models(self.family).list(self.id)
 
     def examples(self, *, source: str = "upload") -> Pages[records.Example]:
-        """List the examples. Each page counts towards a monthly limit; pages of `browse` do not."""
+        """List the examples. Each page counts towards a monthly limit, unlike pages of `browse`."""
         return Examples(self.family).list(self.id, source=source)
 
     def browse(
@@ -107,11 +107,11 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
         )
 
     def export(self, format: str, *, source: str | None = None) -> Export:
-        """Export the examples to a file; arguments as in `exports.create`."""
+        """Export the examples of the dataset to a file; arguments as in `exports.create`."""
         return Exports(self.family).create(self.id, format, source=source)
 
     def receipts(self) -> Pages[records.Receipt]:
-        """List the receipts of all uploads."""
+        """List the receipts of all uploads to the dataset."""
         return Datasets(self.family).receipts(self.id)
 
     def fix(
@@ -120,7 +120,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
-        """Relabel or remove examples in one change; arguments as in `datasets.fix`."""
+        """Relabel or remove several examples at once; arguments as in `datasets.fix`."""
         return Datasets(self.family).fix(
             self.id,
             *corrections,
@@ -133,7 +133,7 @@ class Dataset(records.Dataset, Generic[ResultT_co]):
         return Datasets(self.family).corrections(self.id)
 
     def delete(self) -> records.Deletion:
-        """Delete the dataset; its models are not deleted."""
+        """Delete the dataset in the background. Its models are not deleted."""
         return Datasets(self.family).delete(self.id)
 
 
@@ -170,7 +170,7 @@ class Datasets(Generic[ResultT_co]):
             name: name of the dataset; by default the file's name.
             language: language of the texts.
             wait: whether to wait until the upload has been processed.
-            keep_failed: whether the dataset of a failed upload remains; False requires `wait`.
+            keep_failed: whether the dataset remains if the upload fails; False requires `wait`.
             timeout: maximum wait, in seconds.
             progress: whether to show progress bars; by default only on a terminal.
             reading: options of the API for reading the file, such as `label_column="Kind"`.
@@ -222,7 +222,7 @@ class Datasets(Generic[ResultT_co]):
         """Validate a file without storing anything; arguments as in `upload`.
 
         With `preview`, the result also has the first 20 rows, the sheets and the columns. To send a
-        large file only once, pass the path from `uploads.send` to this method and to `upload`.
+        large file only once, pass the path that `uploads.send` returns here and to `upload`.
         """
         sent: dict[str, object] = {"type": type, "language": language, "preview": preview}
         sent |= api_fields(reading, ReadingOptions)
@@ -265,7 +265,7 @@ class Datasets(Generic[ResultT_co]):
         language: str | None = None,
         label_descriptions: Mapping[str, str] | None = None,
     ) -> Dataset[ResultT_co]:
-        """Create a dataset without examples, with the given labels and their descriptions."""
+        """Create a dataset with these labels and label descriptions, but without examples."""
         fields = {"name": name, "type": type, "language": language}
         fields["labelDescriptions"] = _described(label_descriptions)
         # The API takes labels as one text, separated by commas.
@@ -281,10 +281,10 @@ class Datasets(Generic[ResultT_co]):
     def list(
         self, *, is_global: bool = False, name: str | None = None, status: str | None = None
     ) -> Pages[Dataset[ResultT_co]]:
-        """List the datasets of the account, or the global ones, in order of id.
+        """List the datasets of the account, or the global datasets, in order of id.
 
         Args:
-            is_global: whether to list the datasets that ship with the service.
+            is_global: whether to list the global datasets, which ship with the service.
             name: only datasets whose names contain this text.
             status: only datasets with this status: `UPLOADING`, `SUCCEEDED`, `FAILED` or
                 `DELETION_PENDING`.
@@ -308,7 +308,7 @@ class Datasets(Generic[ResultT_co]):
     def describe_labels(
         self, dataset_id: int, descriptions: Mapping[str, str]
     ) -> Dataset[ResultT_co]:
-        """Replace the descriptions of the named labels; labels that do not exist are added."""
+        """Replace the descriptions of labels, given by name. Labels that do not exist are added."""
         fields = {"labelDescriptions": _described(descriptions)}
         request = Request("PUT", f"{self._base}/{dataset_id}", fields=fields)
         return self._bound(self._transport.record(request, Dataset))
@@ -326,7 +326,7 @@ class Datasets(Generic[ResultT_co]):
         name: str | None = None,
         merge_into: int | None = None,
     ) -> records.ChangedLabel:
-        """Rename a label, or merge it into another one."""
+        """Rename a label, or merge it into another label."""
         path = f"{self._base}/{dataset_id}/labels/{label_id}"
         request = Request("PUT", path, fields={"name": name, "mergeInto": merge_into})
         return self._transport.record(request, records.ChangedLabel)
@@ -345,7 +345,7 @@ class Datasets(Generic[ResultT_co]):
     ) -> records.Correction:
         """Relabel or remove up to 10,000 examples, or apply a model's suggestions.
 
-        If one correction is invalid, none is applied.
+        If one correction is invalid, no correction is applied.
 
         Example:
             first = data.browse(contains="parcel").first()
@@ -354,7 +354,7 @@ class Datasets(Generic[ResultT_co]):
         Args:
             dataset_id: id of the dataset.
             corrections: objects with `exampleId` and one of `label`, `labelId` and `remove`.
-            from_report_of: id of a model whose suggestions are applied, instead of corrections.
+            from_report_of: id of a model. Its suggestions are applied, instead of corrections.
             minimum_confidence: lowest confidence of the suggestions to apply; default 0.5.
         """
         fields = {
@@ -386,7 +386,7 @@ class Datasets(Generic[ResultT_co]):
 
 
 class Examples:
-    """The calls for examples. Pages of lists count towards a monthly limit; `browse` does not."""
+    """The calls for examples. Pages of lists count towards a monthly limit, but not `browse`."""
 
     def __init__(self, family: FamilyBase) -> None:
         self._family = family
@@ -411,7 +411,7 @@ class Examples:
         suspects_of: str | None = None,
         contains: str | None = None,
     ) -> Pages[records.BrowsedExample]:
-        """Search the examples of a dataset; does not count towards the monthly limit of lists.
+        """Search the examples of a dataset. This does not count towards the monthly limit of lists.
 
         Example:
             for example in data.browse(suspects_of=model.model_id):
@@ -421,8 +421,8 @@ class Examples:
             dataset_id: id of the dataset.
             label_id: only examples of this label.
             source: `upload`, `feedback` or `all`.
-            suspects_of: id of a model; only examples whose labels its training flagged as suspect.
-            contains: only examples whose text or file name contains this.
+            suspects_of: id of a model: only examples whose labels its training flagged.
+            contains: only examples whose text or file name contains this text.
         """
         query: dict[str, Any] = {"labelId": label_id, "source": source}
         query |= {"suspectsOf": suspects_of, "contains": contains}
@@ -446,7 +446,7 @@ class Examples:
             example_id: id of the example; to change boxes, the id of any box of the image.
             label: name of the new label.
             label_id: id of the new label, instead of its name.
-            document: the new text.
+            document: the new text of the example.
             boxes: all boxes of the image, each with `x`, `y`, `width`, `height` and `label` or
                 `labelId`; unchanged boxes keep their ids.
         """
@@ -473,7 +473,7 @@ class Examples:
         label_id: int | None = None,
         name: str | None = None,
     ) -> records.Example:
-        """Add one text or image to a label, given by name or id."""
+        """Add one text or image to a dataset, with a label given by name or id."""
         path = f"{self._base}/datasets/{dataset_id}/examples"
         fields = {"label": label, "labelId": label_id}
         return self._family.add_sample(path, sample, fields, name)
@@ -494,6 +494,6 @@ class Feedback:
 
 
 def _described(descriptions: Mapping[str, str] | None) -> str | None:
-    """Return descriptions by label as the JSON text of the API; None without descriptions."""
+    """Convert descriptions by label to the JSON text that the API expects; None without any."""
     listed = [{"name": name, "description": text} for name, text in (descriptions or {}).items()]
     return json.dumps(listed) if listed else None

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Exports: the examples of a dataset, or a model, as a file."""
+"""Exports of the examples of a dataset, or of a model, to a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Export(records.Export):
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> Export:
-        """Wait until the file is written.
+        """Wait until the file of the export is written.
 
         Raises:
             JobFailedError: the export failed.
@@ -77,7 +77,7 @@ class ModelExport(records.ModelExport):
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> ModelExport:
-        """Wait until the file is written.
+        """Wait until the file of the export is written.
 
         Raises:
             JobFailedError: the export failed.
@@ -150,7 +150,7 @@ class ModelExports:
 
         Args:
             model_id: id of the model.
-            version: number of a stored version; by default the served one.
+            version: number of a stored version of the model; by default the served version.
             format: `bundle`, an archive for `presage-runtime`, or `onnx`, an archive with one ONNX
                 graph.
         """
@@ -159,7 +159,7 @@ class ModelExports:
         return self._bound(self._transport.record(request, ModelExport))
 
     def get(self, model_id: str, export_id: str) -> ModelExport:
-        """Fetch the state of an export and the URL of its file."""
+        """Fetch an export of a model, with its state and the URL of its file."""
         request = Request("GET", f"{self._base}/{model_id}/exports/{export_id}")
         return self._bound(self._transport.record(request, ModelExport))
 
@@ -179,7 +179,7 @@ class Exports:
     def create(
         self, dataset_id: int, format: str, *, source: str | None = None
     ) -> Export:
-        """Export the examples of a dataset to a file that can be uploaded again.
+        """Export the examples of a dataset to a file, which can be uploaded again.
 
         Args:
             dataset_id: id of the dataset.
@@ -192,7 +192,7 @@ class Exports:
         return self._bound(self._transport.record(request, Export))
 
     def get(self, dataset_id: int, export_id: str) -> Export:
-        """Fetch the state of an export and the URL of its file."""
+        """Fetch an export of a dataset, with its state and the URL of its file."""
         request = Request("GET", f"{self._base}/{dataset_id}/exports/{export_id}")
         return self._bound(self._transport.record(request, Export))
 

@@ -53,7 +53,7 @@ _OCR_RESULTS: dict[str, type[OcrResult]] = {
 
 
 class Family(FamilyBase[ResultT_co]):
-    """Base of the classes for language and vision, with the calls that both families have."""
+    """Base class of the families language and vision, with the calls that both families have."""
 
     batches: BatchList
     rankings: Rankings | PictureRankings
@@ -88,19 +88,19 @@ class Language(Family[Prediction]):
         model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the intent of a text; counts as one prediction.
+        """Predict the intent of a text. This counts as one prediction.
 
         Example:
             found = client.language.intent(model.model_id, "Where is it?", num_results=3)
             print(found.label, found.probability)
 
         Args:
-            model_id: the model.
+            model_id: id of the model.
             document: the text.
             num_results: maximum number of labels to return.
             explain: whether to return each word's contribution to the prediction.
-            model_version: number of a version of the model; by default the served one.
-            sample_id: any text, which the response repeats.
+            model_version: number of a version of the model; by default the served version.
+            sample_id: any text; the response contains the same text.
         """
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         fields["modelVersion"] = model_version
@@ -116,7 +116,7 @@ class Language(Family[Prediction]):
         model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Prediction:
-        """Predict the sentiment of a text; arguments as in `intent`. Counts as one prediction."""
+        """Predict the sentiment of a text; counts as one prediction. Arguments as in `intent`."""
         fields = {"numResults": num_results, "explain": explain, "sampleId": sample_id}
         fields["modelVersion"] = model_version
         return self._predict("sentiment", model_id, document, fields)
@@ -150,7 +150,7 @@ class Language(Family[Prediction]):
     def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Post one text to `path`."""
+        """Send the text `sample` with other form fields to the API path `path`."""
         request = Request("POST", path, fields={**fields, "document": sample})
         return self.transport.record(request, records.Example)
 
@@ -195,10 +195,10 @@ class Vision(Family[Prediction | Detection]):
         picture: File | Files[FileT],
         **options: Unpack[PictureOptions],
     ) -> Prediction | list[Prediction]:
-        """Predict the labels of an image or of a list of images; each counts as one prediction.
+        """Predict the labels of one or several images; each image counts as one prediction.
 
         Args:
-            model_id: the model.
+            model_id: id of the model.
             picture: path, URL, bytes or open file.
             options: `num_results`, the maximum number of labels to return; `explain`, whether to
                 return each region's contribution to the prediction; `model_version`, the number of
@@ -233,7 +233,7 @@ class Vision(Family[Prediction | Detection]):
         model_version: int | None = None,
         sample_id: str | None = None,
     ) -> Detection | list[Detection]:
-        """Find the objects in an image or in a list of images; each counts as one prediction."""
+        """Find the objects in one or several images; each image counts as one prediction."""
         fields = {"modelId": model_id, "modelVersion": model_version, "sampleId": sample_id}
         return self._post_each("detect", picture, fields, Detection)
 
@@ -284,7 +284,7 @@ class Vision(Family[Prediction | Detection]):
     def ocr(
         self, document: File | Files[FileT], *, task: str = "text", **options: Unpack[OcrOptions]
     ) -> OcrResult | Sequence[OcrResult]:
-        """Read an image or PDF, or a list of these; does not count as a prediction.
+        """Read an image or PDF, or a list of images and PDFs. This does not count as a prediction.
 
         Example:
             found = client.vision.ocr("page.png", output="markdown")
@@ -339,7 +339,7 @@ class Vision(Family[Prediction | Detection]):
     def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Post one image to `path`."""
+        """Send the image `sample` with other form fields to the API path `path`."""
         # The service takes only PNG and JPEG, and smaller files as examples than in uploads.
         source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
         try:

@@ -14,7 +14,7 @@ from presage.results import ResultT_co
 
 
 class FamilyBase(ABC, Generic[ResultT_co]):
-    """Base of `Family`, in a separate module to avoid circular imports."""
+    """Base class of `Family`, in a separate module to avoid circular imports."""
 
     path = ""
     model_types = ""
@@ -28,7 +28,7 @@ class FamilyBase(ABC, Generic[ResultT_co]):
         """The other family, because lists of models contain those of both families."""
 
     def of_type(self, model_type: str) -> FamilyBase:
-        """Return the family, language or vision, of a model type."""
+        """Return the family (language or vision) to which a model type belongs."""
         return self if model_type.startswith(self.model_types) else self.sibling
 
     @abstractmethod
@@ -46,4 +46,4 @@ class FamilyBase(ABC, Generic[ResultT_co]):
     def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Post one text or image to `path`."""
+        """Send the text or image `sample` with other form fields to the API path `path`."""

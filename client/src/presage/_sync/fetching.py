@@ -57,7 +57,7 @@ def fetch(
 ) -> int:
     """Download a file into an open file, and return its size in bytes.
 
-    Every attempt starts at the file's beginning.
+    If the connection breaks, the next attempt starts at the beginning of the file.
     """
     import stamina
 

@@ -27,10 +27,10 @@ class Keys:
 
         Args:
             name: 1 to 64 characters.
-            scope: `all`, or `predict`, which allows only single predictions, documents, metrics and
-                usage.
-            expires_at: when the key expires; a datetime without a time zone is local time. By
-                default never.
+            scope: `all` or `predict`. A key of scope `predict` allows only single predictions,
+                documents, metrics and usage.
+            expires_at: when the key expires; by default never. A datetime without a time zone is
+                local time.
         """
         if isinstance(expires_at, datetime):
             expires_at = expires_at.astimezone().isoformat()
@@ -44,13 +44,13 @@ class Keys:
         return pages_of(self._transport, request, records.ApiKey)
 
     def delete(self, key_id: str) -> records.ApiKey:
-        """Revoke an API key at once.
+        """Revoke an API key immediately.
 
         Args:
             key_id: `id` of the key.
 
         Raises:
-            ConfigurationError: the key itself was passed, which must not become part of a URL.
+            ConfigurationError: `key_id` is the key itself, which must not become part of a URL.
         """
         if key_id.strip().startswith(PREFIX):
             raise ConfigurationError("Pass the id of the API key, not the key itself.")

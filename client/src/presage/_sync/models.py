@@ -49,7 +49,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return found
 
     def refresh(self) -> Model[ResultT_co]:
-        """Fetch the current state."""
+        """Fetch the current state of the model."""
         return Models(self.family).get(self.model_id)
 
     def wait(
@@ -98,8 +98,8 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
     ) -> ResultT_co | list[ResultT_co]:
         """Predict a sample or a list of samples with the API call that fits the model's type.
 
-        Samples are texts or images; each counts as one prediction. To predict many samples with one
-        call, create a batch.
+        Samples are texts or images. Each sample counts as one prediction. To predict many samples
+        with one call, create a batch.
         """
         own, family = (self.model_id, self.model_type), self.family
         if isinstance(sample, (list, tuple)):
@@ -140,15 +140,15 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return Models(self.family).card(self.model_id, version)
 
     def versions(self) -> Pages[records.ModelVersion]:
-        """List the stored versions, newest first. Each training or adjustment adds a version."""
+        """List the model's stored versions, newest first. Each training or adjustment adds one."""
         return Models(self.family).versions(self.model_id)
 
     def serve_version(self, version: int) -> records.ModelVersion:
-        """Serve a stored version from the next call on."""
+        """Use a stored version for predictions from the next call on."""
         return Models(self.family).serve_version(self.model_id, version)
 
     def delete_version(self, version: int) -> records.ModelVersion:
-        """Delete a version that is not served."""
+        """Delete a version that is not used for predictions."""
         return Models(self.family).delete_version(self.model_id, version)
 
     def compare_versions(self, first: int, second: int) -> records.Comparison:
@@ -175,7 +175,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         )
 
     def curve(self) -> Pages[records.LearningCurve]:
-        """List the metrics after each epoch."""
+        """List the metrics of the latest training after each epoch."""
         return Models(self.family).curve(self.model_id)
 
     def delete(self) -> records.Deletion:
@@ -213,9 +213,9 @@ class Models(Generic[ResultT_co]):
             name: name of the model.
             epochs: maximum number of passes over the examples.
             learning_rate: learning rate of the classifier head.
-            algorithm: training algorithm, such as `multilingual-intent-ood`.
+            algorithm: name of a training algorithm, such as `multilingual-intent-ood`.
             params: members of `trainParams`, in snake case, such as `profile="fast"`. The member
-                `unlabelled` accepts a dataset, its id, or a file of texts, which is sent first.
+                `unlabelled` can be a dataset, its id, or a file of texts. A file is sent first.
         """
         fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
@@ -230,7 +230,7 @@ class Models(Generic[ResultT_co]):
         algorithm: str | None = None,
         **params: Unpack[TrainParams],
     ) -> Model[ResultT_co]:
-        """Queue another training of a model, which keeps its id; arguments as in `train`."""
+        """Queue another training of a model; arguments as in `train`. The model keeps its id."""
         fields: dict[str, Any] = {"modelId": model_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
         return self._post("retrain", fields, api_fields(params, TrainParams))
@@ -252,13 +252,13 @@ class Models(Generic[ResultT_co]):
 
         Args:
             model_id: a model of type text-intent.
-            file: texts with a column `label`, empty where the label is not known, as CSV, TSV, XLSX
-                or JSON Lines: a path, URL, bytes or open file.
+            file: texts as CSV, TSV, XLSX or JSON Lines: a path, URL, bytes or open file. The column
+                `label` has the labels that are known; other cells are empty.
             dataset_id: a dataset whose uploaded texts are used, instead of a file.
             out_of_domain_rate: fraction of in-scope texts that the model may reject; only for a
                 model that rejects out-of-scope texts.
             label_column: column of the labels: its name, or its position from 1.
-            with_feedback: whether temperature and threshold are fitted on feedback examples too.
+            with_feedback: whether feedback examples are also used to fit temperature and threshold.
         """
         fields: dict[str, Any] = {"datasetId": dataset_id, "labelColumn": label_column}
         fields |= {"outOfDomainRate": out_of_domain_rate, "withFeedback": with_feedback}
@@ -296,7 +296,7 @@ class Models(Generic[ResultT_co]):
         return self._bound(self._transport.record(request, Model))
 
     def _unlabelled(self, texts: Any) -> object:
-        """Return the id of a dataset; if a file is given instead, send it and return its path."""
+        """Return the id of the dataset `texts`. If `texts` is a file, send it; return its path."""
         if isinstance(texts, records.Dataset):
             return texts.id
         is_id = isinstance(texts, int) or (isinstance(texts, str) and texts.isdecimal())
@@ -319,7 +319,7 @@ class Models(Generic[ResultT_co]):
         name: str | None = None,
         status: str | None = None,
     ) -> Pages[Model[ResultT_co]]:
-        """List the models of a dataset, or all models of the account.
+        """List the models of a dataset; without `dataset_id`, all models of the account.
 
         Args:
             dataset_id: id of the dataset.
@@ -347,7 +347,7 @@ class Models(Generic[ResultT_co]):
         return self._transport.record(request, records.Card)
 
     def versions(self, model_id: str) -> Pages[records.ModelVersion]:
-        """List a model's stored versions, newest first. Each training or adjustment adds a version.
+        """List the stored versions of a model, newest first. Each training or adjustment adds one.
 
         Example:
             for one in model.versions():
@@ -357,12 +357,12 @@ class Models(Generic[ResultT_co]):
         return pages_of(self._transport, request, records.ModelVersion)
 
     def serve_version(self, model_id: str, version: int) -> records.ModelVersion:
-        """Serve a stored version from the next call on."""
+        """Use a stored version for predictions from the next call on."""
         path = f"{self._base}/models/{model_id}/versions/{version}/serve"
         return self._transport.record(Request("PUT", path), records.ModelVersion)
 
     def delete_version(self, model_id: str, version: int) -> records.ModelVersion:
-        """Delete a version that is not served."""
+        """Delete a version that is not used for predictions."""
         path = f"{self._base}/models/{model_id}/versions/{version}"
         return self._transport.record(Request("DELETE", path), records.ModelVersion)
 
@@ -370,7 +370,7 @@ class Models(Generic[ResultT_co]):
         """Compare two versions by their predictions for the same held-out examples.
 
         Returns:
-            Both accuracies, and the 95 % confidence interval of the second minus the first.
+            Both accuracies, and the 95 % confidence interval of the second minus the first one.
         """
         fields = {"versions": [first, second]}
         request = Request("POST", f"{self._base}/models/{model_id}/compare", fields=fields)
@@ -384,7 +384,7 @@ class Models(Generic[ResultT_co]):
         predicted: str | None = None,
         is_right: bool | None = None,
     ) -> Pages[records.Evaluated]:
-        """List the dataset's examples, each predicted by a model that was not trained on it.
+        """List the examples of the dataset, each with the prediction of a model not trained on it.
 
         Example:
             for one in model.evaluation(is_right=False):
@@ -394,7 +394,7 @@ class Models(Generic[ResultT_co]):
             model_id: a model of texts or images, not of object detection.
             expected: only examples of this label.
             predicted: only examples predicted as this label.
-            is_right: True for only correct predictions, False for only wrong predictions.
+            is_right: True: only correct predictions; False: only wrong predictions.
         """
         query = {"expected": expected, "predicted": predicted, "isRight": is_right}
         request = Request("GET", f"{self._base}/models/{model_id}/evaluation", query=query)

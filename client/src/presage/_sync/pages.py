@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Paged lists, fetched while they are iterated."""
+"""Paged lists. Pages are fetched while a list is iterated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Pages(Generic[T_co]):
             offset = next_offset(response)
 
     def list(self) -> list[T_co]:
-        """Return all records."""
+        """Fetch all pages, and return all records."""
         return [item for item in self]
 
     def first(self) -> T_co | None:
@@ -53,5 +53,5 @@ class Pages(Generic[T_co]):
 
 
 def pages_of(transport: Transport, request: Request, kind: type[T]) -> Pages[T]:
-    """Return the pages of a list whose records have no methods."""
+    """Return the pages of the list that `request` fetches, with records of type `kind`."""
     return Pages(transport, request, lambda item: decode(item, kind))

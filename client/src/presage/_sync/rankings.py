@@ -28,16 +28,16 @@ class PictureRankings(BatchMaker):
         partial: bool | None = None,
         progress: bool | None = None,
     ) -> Batch:
-        """Choose the images most worth labelling; each image sent counts as one prediction.
+        """Choose the images most worth labelling. Each ranked image counts as one prediction.
 
         Args:
-            model_id: one of your models, of type image or image-multi-label.
+            model_id: id of one of your models, of type image or image-multi-label.
             file: a zip archive or folder of images: a path, URL, bytes or open file.
             dataset_id: a dataset whose uploaded images are ranked, instead of a file.
-            count: maximum number to choose, 1 to 1,000; default 100.
+            count: maximum number of images to choose, 1 to 1,000; default 100.
             name: name of the batch; by default the file's name.
             format: format of the result, `jsonl` or `csv`.
-            partial: whether to rank only some of the images if the quota does not allow all.
+            partial: whether to rank only some of the images if the quota is too small for all.
             progress: whether to show progress bars; by default only on a terminal.
 
         Returns:
@@ -67,16 +67,16 @@ class Rankings(BatchMaker):
         text_column: str | int | None = None,
         progress: bool | None = None,
     ) -> Batch:
-        """Choose the texts most worth labelling; each text sent counts as one prediction.
+        """Choose the texts most worth labelling. Each ranked text counts as one prediction.
 
         Args:
-            model_id: one of your models, of type text-intent or text-sentiment.
+            model_id: id of one of your models, of type text-intent or text-sentiment.
             file: texts as CSV, TSV, XLSX or JSON Lines: a path, URL, bytes or open file.
             dataset_id: a dataset whose uploaded texts are ranked, instead of a file.
-            count: maximum number to choose, 1 to 1,000; default 100.
+            count: maximum number of texts to choose, 1 to 1,000; default 100.
             name: name of the batch; by default the file's name.
-            format: format of the result, `jsonl`, or `csv`, which can be uploaded after labelling.
-            partial: whether to rank only some of the texts if the quota does not allow all.
+            format: format of the result: `jsonl`, or `csv`, which you can upload after labelling.
+            partial: whether to rank only some of the texts if the quota is too small for all.
             text_column: text column: its name, or its position from 1 in a file without header.
             progress: whether to show progress bars; by default only on a terminal.
 

@@ -42,7 +42,7 @@ class Transport:
         return decoded(self.send(request), kind)
 
     def send(self, request: Request) -> httpx.Response:
-        """Send a call; retry it if that is safe and may succeed.
+        """Send a call; retry it if a retry is safe and may succeed.
 
         Raises:
             ApiError: the service refused the call, or failed.

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Waits for background work, with a progress bar on a terminal."""
+"""Waits for background work of the service; shows a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def wait(
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> T:
-    """Poll until the work has ended, and return the last state.
+    """Poll until the background work has ended, and return the last state.
 
     Args:
         poll: fetches the current state.
@@ -38,7 +38,7 @@ def wait(
         progress: whether to show a progress bar; by default only on a terminal.
 
     Raises:
-        WaitTimeoutError: the work is still running after `timeout`.
+        WaitTimeoutError: the work is still running after `timeout` seconds.
     """
     ends, pause = None if timeout is None else time.monotonic() + timeout, FIRST_PAUSE
     with Bar(title, progress) as bar:

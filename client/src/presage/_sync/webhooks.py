@@ -53,7 +53,7 @@ class Webhooks:
     ) -> records.Webhook:
         """Change a webhook. None leaves a value unchanged.
 
-        `enabled=True` also ends a pause that follows failed deliveries.
+        After failed deliveries, the service pauses a webhook. `enabled=True` also ends this pause.
         """
         fields = {
             "url": url,
@@ -70,12 +70,12 @@ class Webhooks:
         return self._transport.record(request, records.Webhook)
 
     def test(self, webhook_id: str) -> records.Delivery:
-        """Send an event of type `webhook.test`; `deliveries` shows its result."""
+        """Send an event of type `webhook.test` to a webhook; `deliveries` shows the result."""
         request = Request("POST", f"{self._base}/{webhook_id}/test")
         return self._transport.record(request, records.Delivery)
 
     def deliveries(self, webhook_id: str) -> Pages[records.Delivery]:
-        """List the last 100 deliveries, newest first."""
+        """List the last 100 deliveries of a webhook, newest first."""
         request = Request("GET", f"{self._base}/{webhook_id}/deliveries")
         return pages_of(self._transport, request, records.Delivery)
 

@@ -1,4 +1,4 @@
-"""Reads files that an agent names, only below the folders that the user allowed."""
+"""Reads files that an agent names, but only files below folders that the user allowed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AllowedFolders:
                 raise FileRefused(f"{root} is not a folder.")
 
     def read(self, name: str) -> io.BytesIO:
-        """Return the content of a file; the stream has the file's name.
+        """Return the content of a file as a stream, which has the name of the file.
 
         Args:
             name: absolute path, or path relative to the first allowed folder.

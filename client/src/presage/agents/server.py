@@ -32,11 +32,11 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_wor
 def make_server(
     client: AsyncPresage, folders: AllowedFolders, *, allows_writes: bool = False
 ) -> MCPServer[None]:
-    """Make the server.
+    """Make the MCP server with its tools.
 
     Args:
-        client: the client of the account; closed with the server.
-        folders: the folders below which files may be read.
+        client: the client of the account; it is closed with the server.
+        folders: the folders below which agents may read files.
         allows_writes: whether the tool that changes data is offered.
     """
 
@@ -77,10 +77,10 @@ def make_server(
 
 
 def http_app(server: MCPServer[None], port: int, token: str) -> ASGIApp:
-    """Return the server as an application for HTTP, at the path `/mcp`.
+    """Return an ASGI application that serves the MCP server at the path `/mcp`.
 
     Args:
-        server: the server.
+        server: the MCP server.
         port: the port of the server, to check the headers Host and Origin.
         token: the bearer token that each request must have.
     """
@@ -92,7 +92,7 @@ def http_app(server: MCPServer[None], port: int, token: str) -> ASGIApp:
 
 
 def serve_http(server: MCPServer[None], listener: socket.socket, token: str) -> None:
-    """Serve over HTTP on a socket of this machine until Ctrl-C."""
+    """Serve over HTTP on the socket `listener` of this machine until Ctrl-C."""
     app = http_app(server, listener.getsockname()[1], token)
     uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
 

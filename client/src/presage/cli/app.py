@@ -170,7 +170,7 @@ def version(as_json: Json = False) -> None:
 
 
 def _url() -> str:
-    """Return the address that calls are sent to."""
+    """Return the address of the service to which calls are sent."""
     profile = chosen_profile()
     named = None if profile else os.environ.get("PRESAGE_URL")
     return named or load_login(profile=profile).url

@@ -160,14 +160,14 @@ def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
 def _fields(
     family: Language | Vision, file: str, output: Path | None, options: list[str] | None
 ) -> dict[str, Any]:
-    """Return the options of a batch; some of them depend on the file name of the output."""
+    """Return the options of a batch. Some options depend on the file name `output`."""
     kind = BatchTextOptions if isinstance(family, Language) else BatchOcrOptions
     fields = pairs(options, "--set", known_options(family.batches.create, kind))
     return {**fields, **_table_fields(file, output, fields)}
 
 
 def _table_fields(file: str, output: Path | None, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the format and the columns of the result; the output's file name sets the format.
+    """Return the options for format and columns of the result; `output` sets the format.
 
     Raises:
         PresageError: the file name does not end in a format, or not in the requested format.

@@ -118,7 +118,7 @@ def _replay(service: Presage, call: Recorded, names: dict[str, str]) -> Outcome:
 
 
 def interval(hits: int, total: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval (Wilson) of a rate."""
+    """Return the 95 % confidence interval (Wilson) of the rate hits / total."""
     if not total:
         return 0.0, 1.0
     share, weight = hits / total, Z * Z / total

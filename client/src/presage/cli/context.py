@@ -59,12 +59,12 @@ def find_model(service: Presage, model_id: str) -> Model:
 
 
 def family_of(service: Presage, model_type: str) -> Family:
-    """Return the family, language or vision, of a model type."""
+    """Return the family (language or vision) to which a model type belongs."""
     return service.language if model_type.startswith("text") else service.vision
 
 
 def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[str, Any]:
-    """Parse NAME=VALUE options whose names are known; convert numbers and booleans."""
+    """Parse options of the form NAME=VALUE with known names; convert numbers and booleans."""
     found: dict[str, Any] = {}
     for item in given or []:
         name, equals, text = item.partition("=")

@@ -176,7 +176,7 @@ def _check_lines(found: records.Validation) -> list[str]:
 
 
 def _show_refused(refusal: BadRequestError, *, as_json: bool) -> None:
-    """Print the columns of a refused file, so that the user can name one of them."""
+    """Print the columns of a file that was refused, so that the user can choose columns."""
     detail = refusal.raw.get("detail")
     if isinstance(detail, dict):
         show(detail, _preview_lines(decode(detail, records.Preview)), as_json=as_json)
@@ -253,7 +253,7 @@ def upload(
 
 
 def _family_of(service: Presage, file: str, kind: str | None) -> tuple[Family, str | None]:
-    """Return family and dataset type. Without a type, an archive or folder counts as images."""
+    """Return family and dataset type. If `kind` is None, an archive or folder contains images."""
     if kind is None:
         is_folder = not is_address(file) and Path(file).is_dir()
         if file.lower().endswith(".zip") or is_folder:

@@ -35,7 +35,7 @@ def show_curve(epochs: Sequence[tuple[int, Mapping[str, Any]]], file: Path | Non
 
 
 def _accuracy(figures: Mapping[str, Any]) -> float:
-    """Return the accuracy, the mean of the labels' accuracies, or the mean average precision."""
+    """Return the accuracy, else the mean accuracy over labels, else the mean average precision."""
     if accuracies := figures.get("testAccuracies"):
         return float(sum(accuracies) / len(accuracies))
     whole = figures.get("modelMetrics") or {}
@@ -78,7 +78,7 @@ def show_matrix(metrics: Mapping[str, Any], file: Path | None) -> None:
 
 
 def _show_label_counts(matrices: Mapping[str, Sequence[Sequence[int]]]) -> None:
-    """Show each label's numbers of correct, missed and wrong predictions (multi-label models)."""
+    """Show, for each label of a multi-label model, the correct, missed and wrong predictions."""
     rows = [(label, there[1], there[0], absent[1]) for label, (absent, there) in matrices.items()]
     for line in table(("LABEL", "RIGHT", "MISSED", "WRONG"), rows):
         say(line)

@@ -118,7 +118,7 @@ def wait(model_id: ModelId, quiet: Quiet = False, as_json: Json = False) -> None
 
 
 def follow(model: Model, *, wait: bool, quiet: bool, as_json: bool) -> None:
-    """Wait for a training if the options say so, then show the model."""
+    """Wait for the training of a model if `wait` is set; then show the model."""
     ended = model.wait(progress=shows_progress(quiet)) if wait else model
     show(ended, [f"{ended.model_id}  {ended.name}  {ended.status}"], as_json=as_json)
 
@@ -202,7 +202,7 @@ def evaluation(
 
 
 def _metric(figure: float | dict[str, float] | None) -> str:
-    """Return a metric, with its confidence interval if the card has one."""
+    """Return a metric as text, with its confidence interval if the card contains it."""
     if figure is None:
         return "not measured"
     if not isinstance(figure, dict):

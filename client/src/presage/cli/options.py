@@ -93,7 +93,7 @@ def _parameter(name: str, kind: Any, default: object) -> inspect.Parameter:
 
 
 def known_options(call: Callable[..., object], collected: type = object) -> Collection[str]:
-    """Return the keyword arguments of a method, including the members of its TypedDict."""
+    """Return the names of a method's keyword arguments, including members of its TypedDict."""
     named = inspect.signature(call).parameters.values()
     # The commands declare these two as separate options.
     own = {item.name for item in named if item.kind is item.KEYWORD_ONLY} - {"progress", "partial"}
@@ -102,7 +102,7 @@ def known_options(call: Callable[..., object], collected: type = object) -> Coll
 
 
 def in_options(message: str, command: Any) -> str:
-    """Replace the fields in a message of the service by the options of a command."""
+    """Replace names of API fields in a message of the service by the options of a command."""
     options = {option for item in command.params for option in item.opts}
     arguments = {
         item.name: str(item.name).upper()
@@ -128,7 +128,7 @@ def in_options(message: str, command: Any) -> str:
 
 
 def _option(name: str, options: set[str], arguments: dict[str, str]) -> str | None:
-    """Return a command's option for a field; None if it has no such option."""
+    """Return the option for the API field `name`; None if the command has no such option."""
     snake = re.sub("[A-Z]", lambda sign: f"_{sign[0].lower()}", _RENAMED.get(name, name))
     own = f"--{snake.replace('_', '-')}"
     if own in options:

@@ -82,7 +82,7 @@ def _show_answer(sample: str, answer: Any, most: int, as_json: bool) -> None:
 
 
 def _part(part: records.Explained) -> str:
-    """Return the word, or the position of the image region, that an explanation names."""
+    """Return the word, or the position of the image region, in a part of an explanation."""
     box = part.bounding_box
     if box is None:
         return part.text or ""
@@ -167,7 +167,7 @@ def ocr(
 
 
 def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:
-    """Yield the lines to print: the whole text if it was requested, otherwise items and tables.
+    """Yield lines to print: the whole text if the request asked for it, else items and tables.
 
     `every` includes lines of business cards without contact data.
     """

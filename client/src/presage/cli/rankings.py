@@ -74,7 +74,7 @@ def _print_ranked(found: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _cells(line: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the table row of a ranked sample."""
+    """Return the cells of the table row for a ranked sample."""
     suggestion = line.get("suggestion")
     shown = "none" if suggestion is None else f"{suggestion} {line['confidence']:.2f}"
     sample = line.get("text") or line.get("id") or f"row {line['row']}"

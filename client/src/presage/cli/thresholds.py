@@ -20,7 +20,7 @@ def threshold_lines(card: Card) -> list[str]:
 
 
 def check_coverage(card: Card, precision: float, coverage: float) -> tuple[list[str], bool]:
-    """Return a line per label, and whether all labels reach the coverage at the target precision.
+    """Return a line per label, and whether all labels reach `coverage` at the target precision.
 
     Raises:
         ConfigurationError: the card has no thresholds, or none for this precision.
