@@ -1,6 +1,6 @@
-"""Reads files as the service does, with either engine, and measures the cost.
+"""Reads files as the service does, with one of two text engines, and measures the cost.
 
-The CPU time of finished child processes is included, because they draw PDFs and run Tesseract.
+The CPU time of finished child processes is included: child processes draw PDFs and run Tesseract.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def train_banking(data: Path, models: Path) -> dict[str, object]:
 
 
 def bench_engine(report: Report, asked: argparse.Namespace) -> None:
-    """Fit models on drawn vectors: 100,000 examples, then 957 labels of 5 examples each."""
+    """Fit models on random vectors: 100,000 examples, then 957 labels of 5 examples each."""
     found = child(asked, "hundred-thousand")
     say(f"accuracy {found['accuracy']:.3f}, {found['processor']:.0f} s of processors")
     report.add("100,000 examples x 150 labels: fit", found["seconds"], "s")

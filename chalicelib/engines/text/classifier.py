@@ -126,8 +126,8 @@ class TrainedText:
         """Return one vector per text and encoder, float32, shape (texts, dims).
 
         Args:
-            texts: texts of any length. If the model divides long texts into windows, the vectors of
-                the windows of a text are averaged with weights.
+            texts: texts of any length. If the model divides long texts into windows, the vector of
+                a long text is the weighted mean of the vectors of its windows.
             encode: returns the vectors of texts by encoder; uses at most 128 tokens of each text.
         """
         if self.parameters.windows is None:

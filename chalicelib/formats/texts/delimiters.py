@@ -96,7 +96,7 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 
 
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
-    """Find the only delimiter with the same number of cells (three or more) in nearly all rows.
+    """Find the only delimiter that gives nearly all rows the same number of cells, three or more.
 
     Return None unless `old` (comma or tab) is wrong. It is wrong if it splits rows into different
     numbers of cells, or splits numbers such as 4,50. It is also wrong if it does not split the row

@@ -200,7 +200,7 @@ def _choose_texts(counts: Ints, labels: Ints, most: int) -> Ints:
 
 
 def _assign_folds(labels: Ints) -> Ints:
-    """Return the fold of each text; the folds have equal parts of the texts of a label."""
+    """Return the fold of each text. The texts of each label are spread evenly over the folds."""
     folds = np.empty(len(labels), np.int64)
     folds[np.argsort(labels, kind="stable")] = np.arange(len(labels)) % _FOLDS
     return folds

@@ -221,7 +221,7 @@ class LinearHeadTraining(ABC):
         return self._finder.pairs()
 
     def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:
-        """Return logits of images from heads of finished tasks that were not trained on them.
+        """Return the logits of finished tasks for images on which the task's head was not trained.
 
         Args:
             purpose: only tasks with this purpose are used.

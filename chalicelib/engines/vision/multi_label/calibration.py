@@ -1,8 +1,8 @@
 """Converts the head's logits to calibrated probabilities.
 
-In the loss of a label, examples with the label have a higher weight. The weight shifts the logit of
-the label by its logarithm. This shift is subtracted. Then one temperature is fitted to out-of-fold
-logits.
+In the loss of a label, examples with the label have a higher weight. This shifts the logit of the
+label by the logarithm of the weight, so the shift is subtracted. Then one temperature is fitted to
+out-of-fold logits.
 """
 
 from __future__ import annotations

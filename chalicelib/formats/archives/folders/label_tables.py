@@ -1,4 +1,4 @@
-"""Reads label tables, which are next to images and have a column per label, or a label column.
+"""Reads label tables next to images: tables with a column per label, or with one label column.
 
 Examples are the one-hot table `_classes.csv`, and `train.csv` with columns for file and label.
 """

@@ -23,7 +23,7 @@ _LU_ENTITY = re.compile(r"\{[^{}=\n]*(?:=([^{}\n]*))?\}")
 
 
 def find_outline_export(source: ExportFile) -> ToolExport | None:
-    """Return the export in a file of headings and list items; None if of no known tool."""
+    """Return the export in a file of headings and list items; None if no known tool made it."""
     # The last line of a longer file may be cut.
     lines = source.head.splitlines()[: None if len(source.head) < _SHORT else -1]
     if not all(map(_LINE.fullmatch, lines)):

@@ -32,19 +32,19 @@ class Compared:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain is significant: enough for a method of five times the time."""
+        """Return whether the gain is significant. If so, it justifies five times the time."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is significant or at least 0.01: enough for twice the time."""
+        """Return whether the gain is significant or at least 0.01. It justifies twice the time."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         is_enough = self.gain is not None and self.gain.value >= LIKELY_GAIN
         return is_enough or self.is_certain
 
     @property
     def is_large(self) -> bool:
-        """Return whether the gain is at least 0.02: enough for a dense head."""
+        """Return whether the gain is at least 0.02, which justifies a dense head."""
         return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 

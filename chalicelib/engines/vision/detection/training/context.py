@@ -63,7 +63,7 @@ class TrainingStage(Protocol):
 
 @dataclass(frozen=True)
 class DetectionContext:
-    """The images of a training, split into training and held-out images, and its options."""
+    """The options and images of a training. Images are split into training and held-out images."""
 
     data: VisionData
     options: VisionOptions
