@@ -150,7 +150,7 @@ def _write(folder: Path, template: dict[str, Any], description: dict[str, Any]) 
 
 
 def _is_current(plan: Plan) -> bool:
-    """Return whether the finished package was built from the current tree; print the answer."""
+    """Return whether the finished package was built from the current sources; print the answer."""
     is_current = sources.is_current(plan.folder, plan.fingerprint(), plan.folder / ZIP)
     if is_current:
         _say(f"package: {plan.folder} is of this tree")

@@ -99,7 +99,7 @@ _TRIES = 5
 
 @contextmanager
 def opened(path: Path) -> Iterator[list[TextIO]]:
-    """Open a log file, or a consistent set of all log files in a folder.
+    """Open a log file, or all log files that a folder contains at one moment.
 
     Raises:
         CommandError: there is no file, files are being rotated, or a file cannot be read.

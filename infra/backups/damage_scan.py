@@ -1,4 +1,4 @@
-"""Checks the files (pieces) of a backup repeatedly, a few at a time, to find damaged ones."""
+"""Checks the files (pieces) of a backup repeatedly, a few at a time, to find damaged pieces."""
 
 from __future__ import annotations
 

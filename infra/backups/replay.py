@@ -39,7 +39,7 @@ class Owners:
         return True
 
     def own_object(self, key: str) -> bool:
-        """Return whether an object's dataset or model is in the backup; True without an owner."""
+        """Return True unless an object belongs to a dataset or model that the backup lacks."""
         kind, _, rest = key.partition("/")
         return kind not in self._known or rest.partition("/")[0] in self._known[kind]
 

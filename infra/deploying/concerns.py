@@ -74,7 +74,7 @@ def _without_receivers(
 def _log_role(
     target: Target, given: str, before: Mapping[str, str] | None
 ) -> tuple[list[Concern], dict[str, str]]:
-    """Return concerns about the role that API Gateway logs with, and parameters that keep it."""
+    """Return concerns about API Gateway's role for logs, and parameters that keep this role."""
     is_new = before is None
     is_taken = given == "true" and (before or {}).get(LOG_ROLE) != "true"
     if not is_taken and (given or not is_new):

@@ -204,7 +204,7 @@ class Stack:
 
         Args:
             name: name of the change set.
-            runtimes: old and new runtime of each function whose runtime changes, by function name.
+            runtimes: changed runtimes by function name, each with the old and the new runtime.
         """
         found = []
         pages = self._client.get_paginator("describe_change_set")
@@ -346,7 +346,7 @@ def find_stage(target: Target, environment: Mapping[str, str]) -> tuple[Settings
 
     Args:
         target: the stage.
-        environment: settings that are not in the stack.
+        environment: environment variables, for settings that the stack does not have.
 
     Raises:
         DeployError: the stack does not exist or is partly deployed.

@@ -111,7 +111,7 @@ def _record(info: Path) -> Iterator[str]:
 
 
 def add_own(project: Path, folder: Path) -> None:
-    """Add the licences of the project, and of Chalice, whose two run-time files are included."""
+    """Add the licences of the project and of Chalice; the package includes two files of Chalice."""
     for name in ("LICENSE", "NOTICE"):
         if (project / name).is_file():
             (folder / "presage").mkdir(parents=True, exist_ok=True)

@@ -71,7 +71,7 @@ class ReachableCode:
                 return
 
     def add_users(self, sources: Iterable[Path]) -> None:
-        """Add the names that some Python files import from the package."""
+        """Add the names that the Python files `sources` import from the source package."""
         for source in sources:
             for node in ast.walk(ast.parse(source.read_text("utf-8"))):
                 if isinstance(node, ast.Attribute):

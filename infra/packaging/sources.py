@@ -1,4 +1,4 @@
-"""Detects whether a finished package was built from the current tree.
+"""Detects whether a finished package was built from the current source files.
 
 A fingerprint of everything on which the content depends is stored next to the package.
 """

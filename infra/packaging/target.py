@@ -121,7 +121,7 @@ def own_runtime(version: tuple[int, ...] = sys.version_info[:2]) -> Runtime:
 
 
 def remedy() -> str:
-    """Describe how to choose another Python, also for `make deploy`."""
+    """Describe how to choose another Python version for the build, also for `make deploy`."""
     return "Name another Python: make package PYTHON=/path/to/python3.13"
 
 

@@ -104,11 +104,11 @@ class AccountService:
         return KeyedAccount(created, private_pem)
 
     def list_all(self) -> tuple[Account, ...]:
-        """List all accounts by id, including closed ones."""
+        """List all accounts in the order of their ids, including closed accounts."""
         return self._accounts.list_all()
 
     def find(self, email: str) -> Account | None:
-        """Return the account with an email address, even a closed one; None if there is none."""
+        """Return the account with an email address, even if it is closed; None if there is none."""
         return self._accounts.find_by_email(email)
 
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:

@@ -1,4 +1,4 @@
-"""Browses the examples of a dataset: all of them, or only those that a training flagged.
+"""Browses all examples of a dataset, or only the examples that a training flagged.
 
 A position is an index in the browsed list. This list contains the examples of the requested labels
 and sources, or the suspects (flagged examples) of a model's report. Corrections do not change

@@ -134,7 +134,7 @@ class DatasetService:
         count: int,
         wanted: ListFilter = EVERYTHING,
     ) -> ListPage[DatasetView]:
-        """List the datasets of an account, in order of their ids."""
+        """List an account's datasets that the filter `wanted` accepts, in order of their ids."""
         if wanted:
             ids = self._datasets.ids(account_id, family, wanted)
             page = self._datasets.find_many(account_id, family, ids[offset : offset + count])
@@ -150,7 +150,7 @@ class DatasetService:
     def list_global(
         self, family: str, offset: int, count: int, wanted: ListFilter = EVERYTHING
     ) -> ListPage[DatasetView]:
-        """List the global datasets of a family."""
+        """List the global datasets of a family that the filter `wanted` accepts."""
         return self.list(GLOBAL_ACCOUNT_ID, family, offset, count, wanted)
 
     def get(self, account_id: str, family: str, dataset_id: int) -> DatasetView:

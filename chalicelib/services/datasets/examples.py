@@ -129,7 +129,7 @@ class ExampleService:
         label_id: int | None,
         label: str | None,
     ) -> ExampleView:
-        """Add one text to a label. If the label already has an equal text, return that example.
+        """Add the text `document` to a label. If the label has an equal text, return that example.
 
         Raises:
             MissingParameter: neither label id nor label name is given.

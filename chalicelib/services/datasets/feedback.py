@@ -67,7 +67,7 @@ class FeedbackService:
     def add_text(
         self, account: Account, model: Model, document: str, expected_label: str
     ) -> ExampleView:
-        """Add a text as feedback. If the label already has an equal text, return that example.
+        """Add the text `document` as feedback. If the label has an equal text, return that example.
 
         Raises:
             BadRequest: the model is not a text model, or its dataset was deleted.

@@ -99,7 +99,7 @@ class ExportService:
         return found
 
     def url(self, view: DatasetView, export: Export) -> str | None:
-        """Return a URL of the file, valid for 30 minutes; None if the file does not exist yet.
+        """Return a URL of the export file, valid for 30 minutes; None if there is no file yet.
 
         Raises:
             ExportNotFound: the dataset is being deleted together with its exports.
@@ -190,7 +190,7 @@ class ModelExportService:
         return found
 
     def url(self, export: Export) -> str | None:
-        """Return a URL of the file, valid for 30 minutes; None if the file does not exist yet."""
+        """Return a URL of the export file, valid for 30 minutes; None if there is no file yet."""
         return self._exports.url(export) if export.status == SUCCEEDED else None
 
 

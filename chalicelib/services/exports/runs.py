@@ -229,7 +229,7 @@ class ExportRunService:
             raise
 
     def _write(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
-        """Write the file while a heartbeat renews the lease, then publish the file."""
+        """Write a file while a heartbeat renews the export's lease, then publish the file."""
         exports = self._stores.exports
         self._require_owner(export)
         heartbeat = Heartbeat(lambda: exports.renew(export), self._settings.lease_seconds)

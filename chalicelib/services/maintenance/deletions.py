@@ -65,7 +65,7 @@ class DeletionService:
         return self._start(deletion)
 
     def delete_failed(self, account: Account, family: str, limit: int) -> list[Deletion]:
-        """Start the deletion of up to `limit` datasets whose first upload failed, oldest first."""
+        """Start the deletion of up to `limit` datasets with a failed first upload, oldest first."""
         owner = account.account_id
         ids = self._datasets.ids(owner, family, ListFilter(status=FAILED))
         deleted: list[Deletion] = []

@@ -140,7 +140,7 @@ class SweepService:
         return len(stale)
 
     def _delete_closed_accounts(self) -> int:
-        """Delete the data of closed accounts whose retention time has ended, then the accounts."""
+        """After the retention time of closed accounts, delete their data, then the accounts."""
         started = 0
         for account in self._stores.accounts.list_due(self._clock()):
             started += self._start_deletions(account.account_id)

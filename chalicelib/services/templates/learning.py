@@ -204,7 +204,7 @@ class TemplateService:
             raise
 
     def _learn(self, learning: TemplateLearning, remaining_seconds: Callable[[], float]) -> None:
-        """Learn a template while a heartbeat renews the lease, then publish the template."""
+        """Learn a template while a heartbeat renews the job's lease, then publish the template."""
         renew = Heartbeat(lambda: self._learnings.renew(learning), self._settings.lease_seconds)
 
         def check() -> None:

@@ -409,7 +409,7 @@ def _check_model(model: Model) -> None:
 def _nearest(
     adjusted: TrainedText, found: UserTexts, blocks: Blocks, sent: int
 ) -> list[dict[str, Any]]:
-    """Of the first `sent` texts, return those with scores nearest to the rejection threshold."""
+    """Return texts, of the first `sent` texts, with scores nearest to the rejection threshold."""
     from chalicelib.engines.text.adjustment import nearest_rows
 
     blocks = {name: block[:sent] for name, block in blocks.items()}

@@ -47,7 +47,7 @@ class EmbeddingService:
         self._threads = threads
 
     def run_part(self, job: EmbedJob, remaining_seconds: Callable[[], float]) -> bool:
-        """Embed one part of an upload; return False if the part or its dataset is gone."""
+        """Embed one part of an upload; return False if the part or its dataset was deleted."""
         # A part is small enough for the shortest run, so the remaining time does not matter.
         del remaining_seconds
         texts = self._parts.items(job.part)

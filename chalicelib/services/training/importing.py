@@ -96,7 +96,7 @@ class ImportService:
     def request(self, account: Account, family: str, source: UploadSource, name: str) -> Model:
         """Queue the import of a model.
 
-        The source is the archive of an export, or its URL.
+        The source is the archive of an export, or the URL of the archive.
 
         Raises:
             BadRequest: the name or the URL cannot be used.
@@ -166,7 +166,7 @@ class ImportService:
             self._stores.uploaded_files.delete(uploaded)
 
     def _read(self, model: Model, bundle: Bundle, control: RunControl) -> ImportedHead:
-        """Check the trained classifier (head) in an archive, and return it."""
+        """Check the trained classifier (head) in an archive, and return the head."""
         from chalicelib.engines.imports.foreign_head import MAX_HEAD_BYTES
         from chalicelib.engines.imports.imported_model import load_imported
 

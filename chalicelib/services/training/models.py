@@ -119,7 +119,7 @@ class ModelService:
     def evaluation(
         self, model: Model, wanted: EvaluatedFilter, offset: int, count: int
     ) -> EvaluationPage:
-        """Return a page of the predictions for held-out examples of the model's dataset.
+        """Return a page of the predictions for held-out examples that the filter `wanted` accepts.
 
         Raises:
             EvaluationNotKept: the model has no stored evaluation.
@@ -135,11 +135,11 @@ class ModelService:
     def list_account(
         self, account: Account, wanted: ListFilter, offset: int, count: int
     ) -> ListPage[Model]:
-        """List the models of an account in order of creation time and id."""
+        """List an account's models that the filter `wanted` accepts, by creation time and id."""
         return self._models.page(account.account_id, wanted, offset, count)
 
     def list(self, view: DatasetView, offset: int, count: int) -> ListPage[Model]:
-        """List the models of a dataset in order of creation time and id."""
+        """List the models of a dataset by creation time and id."""
         dataset = view.dataset
         models = self._models.of_dataset(dataset.account_id, dataset.dataset_id)
         end = offset + count

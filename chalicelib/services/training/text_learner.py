@@ -156,7 +156,7 @@ class TextLearner:
     def _found(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, list[Dataset]]:
-        """Return when the run began, and its datasets with the examples that they had then."""
+        """Return the time when the run began, and the run's datasets as they were at that time."""
         datasets = self._examples.datasets(model, dataset)
         # A resumed run trains on the examples of its start, so that an interruption changes no
         # result.

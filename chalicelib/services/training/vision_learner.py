@@ -196,7 +196,7 @@ class VisionLearner:
     def _pictures(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, TrainingPictures]:
-        """Return when the run began, and the images that the datasets had then."""
+        """Return the time when the run began, and the images that its datasets had at that time."""
         stores = self._stores
         datasets = stores.training_examples.datasets(model, dataset)
         beginning = stores.checkpoints.beginning(model)

@@ -65,6 +65,6 @@ class UploadFormService:
         )  # fmt: skip
 
     def receive(self, key: str, etag: str) -> bool:
-        """Record that a file has arrived in the bucket; return False if it belongs to no form."""
+        """Record that a file has arrived in the bucket; return False if the file has no form."""
         owner = owner_and_id(key)
         return owner is not None and self._files.receive(*owner, etag)

@@ -169,7 +169,7 @@ class UploadService:
     ) -> Validation:
         """Describe the dataset that an upload of a file would create, without storing anything.
 
-        If `shows_rows` is true, the answer or the error contains the first rows.
+        If `shows_rows` is true, the answer or the error contains the first rows of the file.
 
         Raises:
             BadRequest: a field or the URL is not allowed, or the upload would fail.
@@ -228,7 +228,7 @@ class UploadService:
         return self._add(account, view.dataset, source, UPLOAD, prepare)
 
     def add_feedback(self, account: Account, model: Model, source: UploadSource) -> DatasetView:
-        """Accept an archive whose boxes become feedback for a detection model's dataset.
+        """Accept an archive of images; their boxes become feedback for a detection model's dataset.
 
         Raises:
             InvalidParameter: the model does not detect objects.

@@ -75,7 +75,7 @@ class WebhookService:
         return found
 
     def create(self, account: Account, fields: HookFields) -> tuple[Webhook, str]:
-        """Create a webhook; return it and its secret, which is not shown again.
+        """Create a webhook; return the webhook, and its secret, which is not shown again.
 
         Raises:
             InvalidParameter: the URL is not allowed, or an event is unknown.
