@@ -58,7 +58,7 @@ def ask(live, content, name="page.png", seconds=TIMEOUT_SECONDS, **fields):
     caller = replace(live.owner, seconds=seconds)
     sent = {"modelId": "OCRModel", **fields}
     scalars = [(key, value.encode(), None) for key, value in sent.items()]
-    for _ in range(3):
+    for _ in range(6):
         answer = caller.form("POST", OCR, *scalars, ("sampleContent", content, name))
         if answer.status != 503:
             break
