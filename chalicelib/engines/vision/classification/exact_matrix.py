@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _BITS = 20
 _BLOCK = 64
+# Columns of a triangular matrix that are multiplied together.
+_COLUMNS = 256
 _LEAST_PIVOT = 2.0**-40
 
 
@@ -57,22 +59,70 @@ def inverse_cholesky(matrix: Doubles) -> Doubles:
     rest = matrix.copy()
     size = len(rest)
     factor = np.zeros_like(rest)
-    inverse = np.zeros_like(rest)
+    inverse = _RoundedRows(size)
     # In blocks, so that most of the work is matrix products.
     for first in range(0, size, _BLOCK):
         last = min(first + _BLOCK, size)
         block = slice(first, last)
-        factor[block, block] = _small_cholesky(rest[block, block])
-        small = _small_inverse(factor[block, block])
-        inverse[block, block] = small
+        small = _small_inverse(_small_cholesky(rest[block, block]))
+        rows = np.zeros((last - first, last))
+        rows[:, block] = small
         if first:
-            row = exact_product(factor[block, :first], inverse[:first, :first])
-            inverse[block, :first] = -exact_product(small, row)
+            rows[:, :first] = -exact_product(small, inverse.multiply(factor[block, :first]))
+        inverse.add(rows)
         if last < size:
             panel = exact_product(rest[last:, block], small.T)
             factor[last:, block] = panel
-            rest[last:, last:] -= exact_product(panel, panel.T)
-    return inverse
+            _subtract_square(rest[last:, last:], panel)
+    return inverse.values
+
+
+class _RoundedRows:
+    """A lower triangular matrix that grows by rows, and the same rounded to 20 bits.
+
+    Args:
+        size: final number of rows.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.values: Doubles = np.zeros((size, size))
+        """The matrix, not rounded; rows that are not added yet are zero."""
+        self._rounded: Doubles = np.zeros((size, size))
+        self._count = 0
+        self._largest = 0.0
+        self._steps = 0.0
+
+    def add(self, rows: Doubles) -> None:
+        """Add rows, each as long as the last row will be."""
+        first, self._count = self._count, self._count + len(rows)
+        last = self._count
+        self.values[first:last, :last] = rows
+        self._largest = max(self._largest, float(np.abs(rows).max()))
+        steps = 2.0 ** (_BITS - math.frexp(self._largest)[1])
+        if steps != self._steps:
+            # The step depends on the largest entry of all rows.
+            self._steps, first = steps, 0
+        self._rounded[first:last, :last] = np.rint(self.values[first:last, :last] * steps) / steps
+
+    def multiply(self, left: Doubles) -> Doubles:
+        """Return the exact product of a matrix and the rows so far."""
+        rounded = rounded_to_bits(left, _BITS)
+        product = np.zeros_like(rounded)
+        for first in range(0, self._count, _COLUMNS):
+            columns = slice(first, min(first + _COLUMNS, self._count))
+            # Above its diagonal, the matrix is zero.
+            lower = self._rounded[first : self._count, columns]
+            product[:, columns] = rounded[:, first:] @ lower
+        return product
+
+
+def _subtract_square(rest: Doubles, panel: Doubles) -> None:
+    """Subtract the exact product of a panel and its transpose below the diagonal, in place."""
+    rounded = rounded_to_bits(panel, _BITS)
+    for first in range(0, len(rest), _COLUMNS):
+        columns = slice(first, first + _COLUMNS)
+        # What is above the diagonal is never read.
+        rest[first:, columns] -= rounded[first:] @ rounded[columns].T
 
 
 def _small_cholesky(matrix: Doubles) -> Doubles:
