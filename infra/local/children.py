@@ -16,6 +16,7 @@ from typing import Any
 from chalicelib.commands import run_command
 from chalicelib.config import Settings
 from chalicelib.engines.memory import bound_memory
+from infra.local import process
 from infra.local.logs import write_logs
 from infra.local.options import Options
 from infra.local.saving import SavingState
@@ -36,6 +37,7 @@ def run_aws(
     """Run the emulated AWS."""
     from infra.local.aws import server  # loads moto, which no other process needs
 
+    process.resume_collections()
     server.run(aws, port, settings, data, saving.unsaved)
 
 

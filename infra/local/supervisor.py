@@ -162,11 +162,13 @@ class Supervisor:
                 "earlier tokens are invalid.")  # fmt: skip
         settings = Settings.from_environment(os.environ)
         port = self._front.getsockname()[1]
+        process.pause_collections()
         import_modules(AWS_MODULES)
         if options.backend == MOTO:
             data, saving = self._state.data, self._saving
             self._add(AWS_PROCESS, lambda: run_aws(self._aws, port, settings, data, saving))
         app = load(options.app)
+        process.resume_collections()
         if not self._task("provision", lambda: provision(settings, options, port)):
             self._fail_start("the tables, queues and bucket could not be created.")
             return

@@ -112,3 +112,24 @@ for call in (
 def test_offline_refuses_other_machines_only() -> None:
     """With --offline connections to other machines fail, and local ones work."""
     subprocess.run([sys.executable, "-c", OFFLINE], check=True)
+
+
+PAUSED = """
+import gc, os
+from infra.local.process import fork, pause_collections, resume_collections
+pause_collections()
+print(gc.isenabled(), flush=True)
+import json
+resume_collections()
+child = fork("child", lambda: print(gc.isenabled(), gc.get_freeze_count() > 1000, flush=True))
+os.waitpid(child, 0)
+"""
+
+
+def test_modules_are_never_looked_at_for_garbage() -> None:
+    """Imports run without collections, and children collect garbage but leave modules out."""
+    output = subprocess.run(
+        [sys.executable, "-c", PAUSED], check=True, capture_output=True, text=True, timeout=60
+    ).stdout
+
+    assert output.split() == ["False", "True", "True"]
