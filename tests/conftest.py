@@ -129,6 +129,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.getoption("fast") and _is_emulated(collection_path) else None
 
 
+def pytest_collection() -> None:
+    """Look for no garbage while tests are collected, because there is none."""
+    gc.disable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """In a fast run, deselect tests that need the emulator or model files."""
     slow = {item for item in items if EMULATOR & set(getattr(item, "fixturenames", ()))}
@@ -142,14 +147,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Exclude modules and tests from garbage collection, because they stay until the end."""
+    """Begin to collect garbage, but not modules and tests, because they stay until the end."""
     providers = sys.modules.get("hypothesis.internal.conjecture.providers")
     if providers and session.config.getoption("fast"):
         # Now and then Hypothesis draws a constant of our code; for that each part
         # would read every module that it has loaded. The whole suite does.
         vars(providers)["_get_local_constants"] = providers.Constants
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 class MovableClock:
