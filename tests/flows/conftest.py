@@ -18,7 +18,7 @@ from tests.pictures import make_zip
 @pytest.fixture(scope="session")
 def stack(closed_network: None) -> Iterator[LocalStack]:
     """The whole service on free ports; no test kills a process of this stack."""
-    environment = {"PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1", "PRESAGE_SWEEP_SECONDS": "1"}
+    environment = {"PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1", "PRESAGE_SWEEP_SECONDS": "4"}
     with LocalStack(TWO_VIEWS_APP, environment=environment) as running:
         yield running
 
