@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
+import httpx
 import pytest
+from jwt.algorithms import RSAAlgorithm
 
 from tests.flows import TWO_VIEWS_APP
 from tests.flows.client import Client
@@ -13,6 +16,16 @@ from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes
 from tests.flows.world import FileServer, World, listed_operations, weather
 from tests.local_stack import LocalStack
 from tests.pictures import make_zip
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> Iterator[None]:
+    """Read each private key and the certificates once; each client of a test would read both."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RSAAlgorithm, "prepare_key", cache(RSAAlgorithm.prepare_key))
+        default = httpx._transports.default
+        patch.setattr(default, "create_ssl_context", cache(httpx.create_ssl_context))
+        yield
 
 
 @pytest.fixture(scope="session")
