@@ -12,23 +12,10 @@ from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.kinds.internet import main_label
 from chalicelib.engines.ocr.kinds.organisation import LEGAL_FORMS
 from chalicelib.engines.ocr.kinds.person import without_credentials
-from chalicelib.engines.ocr.kinds.span import folded_words, word_set
+from chalicelib.engines.ocr.kinds.span import WORD_LISTS, folded_words, word_set
 
-_PROVIDERS = word_set(
-    """
-    gmail googlemail yahoo ymail hotmail outlook live msn icloud me mac aol gmx web t-online mail
-    email protonmail proton zoho yandex comcast verizon att sbcglobal bellsouth cox charter
-    btinternet orange wanadoo free laposte sfr libero virgilio alice rediffmail bigpond optusnet
-    telstra sympatico rogers shaw telus qq naver daum earthlink juno linkedin facebook instagram
-    twitter youtube xing github tiktok pinterest t
-    """
-)
-_ROLES = word_set(
-    """
-    info contact sales support admin office hello mail enquiries inquiries service team kontakt
-    help marketing hr jobs careers press media reception booking bookings orders accounts billing
-    """
-)
+_PROVIDERS = word_set(WORD_LISTS["MAIL_PROVIDER"])
+_ROLES = word_set(WORD_LISTS["MAIL_ROLE"])
 _SCHEME = re.compile(r"h?ttps?[:;]/{1,2}", re.IGNORECASE)
 _NOT_LETTERS = re.compile(r"[^a-z0-9]")
 

@@ -5,41 +5,16 @@ from __future__ import annotations
 import re
 
 from chalicelib.engines.ocr.contacts import settings
-from chalicelib.engines.ocr.kinds.span import word_set
+from chalicelib.engines.ocr.kinds.span import WORD_LISTS, word_set
 
 PHONE, MOBILE_PHONE, FAX = "PHONE", "MOBILE_PHONE", "FAX"
 NUMBERS = (PHONE, MOBILE_PHONE, FAX)
 EMAIL, WEBSITE, ADDRESS, OTHER = "EMAIL", "WEBSITE", "ADDRESS", "OTHER"
 PERSON, ORG, TITLE = "PERSON", "ORG", "TITLE"
 
-_WORDS: dict[str, frozenset[str]] = {
-    MOBILE_PHONE: word_set(
-        """
-        m mob mobile cell cellular cellphone c mobil handy handphone hp h/p portable port móvil
-        movil cel celular cellulare telemóvel gsm whatsapp wa mobiltelefon natel gsm.
-        """
-    ),
-    FAX: word_set("f fax facsimile fx telefax telecopie télécopie telecopier télécopieur telecopy"),
-    PHONE: word_set(
-        """
-        t tel telephone phone ph p o off office d direct dir dial desk work w main business bus b
-        home h tollfree toll-free free toll tf v voice telefon fon teléfono telefono
-        téléphone telefone tél fixe festnetz zentrale durchwahl switchboard hotline call line
-        landline reception ddi did dl local residence res international intl number no nr us uk
-        phones studio store shop sales support service emergency 24/7 24hr hrs ext fone pager
-        """
-    ),
-    EMAIL: word_set("e email e-mail mail courriel correo e-post mailto em eml email."),
-    WEBSITE: word_set("w web website url www site internet homepage online visit http web-site"),
-    ADDRESS: word_set("a add addr address adr adresse anschrift dirección direccion indirizzo"),
-    OTHER: word_set(
-        """
-        abn acn vat gst gstin cin tin ein ust-id ust-idnr uid hrb siret siren rcs license licence
-        lic dre bre calbre nmls reg registration npi cif nif iban bic account acct id bar tva
-        mwst ust p.iva piva kvk btw nzbn pan license# lic# reg# cr crn cnpj rfc abta iata mc dot
-        skype wechat line telegram twitter instagram facebook fb
-        """
-    ),
+_WORDS = {
+    tag: word_set(WORD_LISTS[tag])
+    for tag in (MOBILE_PHONE, FAX, PHONE, EMAIL, WEBSITE, ADDRESS, OTHER)
 }
 _TAGS = {word: tag for tag, words in reversed(_WORDS.items()) for word in words}
 _TELEPHONE = word_set("t tel telephone phone ph p telefon fon tél teléfono telefono telefone")

@@ -6,38 +6,12 @@ import re
 from collections.abc import Collection
 
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.spelling import tokens
+from chalicelib.engines.ocr.forms.spelling import fold, tokens
+from chalicelib.engines.ocr.kinds.span import WORD_LISTS
 
-_WORDS = frozenset(
-    token.folded
-    for token in tokens(
-        """
-        # account acct address age amount applicant apt area balance bank bill birth box branch
-        budget by card category cell charge check city claim class client code comments company
-        completed completion contact country county course customer date dates day department dept
-        description dob
-        due effective eligible email employee employer employment end ending expiration expires
-        extension family fax fee file first for from full gender given gross group head height
-        home hours id identification income initial initials insured invoice issue issued item
-        job last license location lot maiden mail mailing manager marital member membership
-        method middle mobile model mr mrs name nationality net no nos notes number numbers
-        occupation of office order organization owner paid parcel passport patient payment
-        period person phone place policy position postal price print printed project purpose
-        quantity rank rate reason received ref reference registration relationship remarks
-        report requested residence school section serial sex ship signature signed social spouse
-        ssn start state status street student subject subtotal supervisor surname tax tel
-        telephone term time title to total type unit vehicle vendor vin weight witness work year
-        your zip
-        """
-    )
-)
+_WORDS = frozenset(map(fold, WORD_LISTS["captions"].split()))
 # Caption words that alone are also common as handwritten values.
-_ALSO_VALUES = frozenset(
-    token.folded
-    for token in tokens(
-        "bank check family home mail manager mobile no office owner supervisor year"
-    )
-)
+_ALSO_VALUES = frozenset(map(fold, WORD_LISTS["values"].split()))
 
 _INSTRUCTION = re.compile(
     r"(?:\W?\d{1,2}[a-z]?\W? )?"

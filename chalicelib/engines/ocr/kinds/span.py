@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -12,6 +13,9 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+_FILE = Path(__file__).parents[3] / "assets" / "ocr" / "words.txt"
+WORD_LISTS = dict(line.split(": ", 1) for line in _FILE.read_text("utf-8").splitlines())
+"""Words of captions, labels and headers, by name of their list."""
 _TIGHT = re.compile(
     r"(?<=[a-zà-ÿ.])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[a-zà-ÿ]{2})(?=\d)|(?<=\d)(?=[A-ZÀ-Þ][a-zà-ÿ])"
     r"|(?<=[A-Za-z],)(?=\w)|(?<=\d,)(?=[A-Za-z])|(?<=\b[A-Z]{2})(?=\d{4})"

@@ -17,21 +17,11 @@ from chalicelib.engines.ocr.forms.field_kinds import has_span
 from chalicelib.engines.ocr.forms.fragments import FormFragment
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.forms.spelling import fold, tokens
+from chalicelib.engines.ocr.kinds.span import WORD_LISTS
 
 # Kinds of columns: rate per hour, hours, amount of the period, sum of the year.
 RATE, COUNT, AMOUNT, SUM = "rate", "count", "amount", "sum"
-_HEADERS = {
-    RATE: ("rate", "pay rate", "hourly rate", "rate of pay", "base rate"),
-    COUNT: ("hours", "hrs", "units", "qty", "hours/units", "hrs/units", "quantity", "days"),
-    AMOUNT: (
-        "this period", "current", "current period", "current amount", "amount", "this pay",
-        "current pay", "this check", "period", "current total", "earnings",
-    ),
-    SUM: (
-        "year to date", "ytd", "y-t-d", "total to date", "ytd amount", "ytd total", "ytd earnings",
-        "ytd hours", "to date", "year-to-date", "ytd pay",
-    ),
-}  # fmt: skip
+_HEADERS = {kind: WORD_LISTS[f"column {kind}"].split(", ") for kind in (RATE, COUNT, AMOUNT, SUM)}
 _KINDS = {fold(text): kind for kind, texts in _HEADERS.items() for text in texts}
 # Headers of several words by their first and their second line.
 _LINES = {
