@@ -13,6 +13,10 @@ _WORDS = frozenset(map(fold, WORD_LISTS["captions"].split()))
 # Caption words that alone are also common as handwritten values.
 _ALSO_VALUES = frozenset(map(fold, WORD_LISTS["values"].split()))
 
+# A remark in brackets after a caption, or the number of a note.
+REMARK = re.compile(
+    r"\s{0,9}\((?:\d{1,2}|(?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,120})\)\s{0,9}(?:[:：]\s{0,9}(?=\())?"
+)
 _INSTRUCTION = re.compile(
     r"(?:\W?\d{1,2}[a-z]?\W? )?"
     r"(?:If|Enter|Attach|Check|See|Go to|Add|Subtract|Multiply|Complete|Do not)"

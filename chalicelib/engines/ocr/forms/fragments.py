@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.caption_words import is_instruction, looks_like_label
+from chalicelib.engines.ocr.forms.caption_words import REMARK, is_instruction, looks_like_label
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
@@ -20,8 +20,10 @@ _LEAD = re.compile(r"(?:[*•]{2}[*•\s-]{0,40}|(?<![^ :])[.-])$")
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _LED = re.compile(r".+?\s?(?:[.…·_] ?){4,}")
-_HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
-_CONTINUATION = re.compile(r"\s*(?:/|,\s[a-z])")
+_CONTINUATION = re.compile(
+    r"\s*(?:/|,\s[a-z])|\s+(?:of|de|du|des|del|di|do|da|der|van)\s[^A-Z\d]*(?:\(\w*\))?$"
+    r"|\s[^\d(:]+\(\d{1,2}\)$"
+)
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _LONGEST_NUMBER = "12a. "
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
@@ -82,7 +84,7 @@ def separate_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> 
 
 
 def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
-    if not _HINT.fullmatch(segment.text):
+    if not REMARK.fullmatch(segment.text):
         return False
     rect, reach = segment.rect, segment.height
     return any(
@@ -230,17 +232,17 @@ def _past_hint(text: str, start: int, stop: int) -> int:
     The rest of the caption is skipped: with the key "Name" in "Name of applicant: …" the value
     begins after the colon, and with "Date" in "Date (MM/DD/YYYY)" after the brackets.
     """
-    if _CONTINUATION.match(text, start, stop):
-        return _past_continuation(text, start, stop)
+    end = start
+    while remark := REMARK.match(text, end, stop):
+        end = remark.end()
+    if _CONTINUATION.match(text, end, stop):
+        return _past_continuation(text, end, stop)
     label = _REST_OF_LABEL.match(text, start, stop)
     if label is not None and len(label.group().split()) <= settings.FEW_WORDS_AROUND_KEY:
         return label.end()
-    hint = _HINT.match(text, start, stop)
-    if hint is None:
-        return start
-    rest = text[hint.end() : stop]
+    rest = text[end:stop]
     is_whole = not rest.strip(_FILLER) or rest.lstrip().startswith((":", "："))
-    return hint.end() if is_whole else start
+    return end if is_whole else start
 
 
 def _past_continuation(text: str, start: int, stop: int) -> int:

@@ -229,3 +229,27 @@ def test_word_in_a_range_is_a_caption_only_behind_from(word: str) -> None:
         {"period_start": start, "period_end": end},
         {"statement_period": f"{start} {word} {end}"},
     ]
+
+
+def test_rest_of_a_caption_is_no_value() -> None:
+    """The number of a note, a remark and a second language after a key belong to its caption."""
+    form = DrawnForm()
+    form.write(60, 100, "Deposits and credits (3)")
+    form.write(460, 100, "4,127.66")
+    form.write(60, 200, "Gross weight (4) / Poids brut", 14)
+    form.write(60, 220, "0.98 kg")
+    form.write(460, 200, "Comments (11): (e.g. goods in quarantine) / Remarques", 14)
+    form.write(460, 220, "No animal skins")
+
+    fields = _read(
+        form,
+        TemplateKey("deposits", ("Deposits",), ("CURRENCY",)),
+        TemplateKey("weight", ("Gross weight",)),
+        TemplateKey("comments", ("Comments",)),
+    )
+
+    assert fields == {
+        "deposits": "4,127.66",
+        "weight": "0.98 kg",
+        "comments": "No animal skins",
+    }

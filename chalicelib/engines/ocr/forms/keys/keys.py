@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.caption_words import is_instruction
+from chalicelib.engines.ocr.forms.caption_words import REMARK, is_instruction
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
@@ -21,7 +21,6 @@ from chalicelib.engines.ocr.kinds.span import word_set
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
 _NUMBER_AT_END = re.compile(r"(?:^|\s)\d{1,2}[a-z]?\s*$")
 _COLON = re.compile(r"\s*[:：]")
-_HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}$")
 # Words that follow a key in a sentence that mentions it.
 _PROSE = word_set(
     "has have is are was were been be will would must may should shall that which who"
@@ -232,7 +231,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
     """Return a factor, high if the text after a key is empty, a colon or a remark."""
-    if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
+    if has_colon or not any(letter.isalnum() for letter in after) or REMARK.fullmatch(after):
         return 1.0
     if has_stop and is_instruction(after.lstrip()):
         return 1.0
