@@ -179,3 +179,42 @@ def test_a_tall_value_may_begin_above_the_middle_of_its_caption() -> None:
         form.expect(caption.lower(), value, caption)
 
     _check(form)
+
+
+def test_values_are_below_header_cells_without_rules_between_them() -> None:
+    """A row of values needs no rules between its columns, if cells with captions are above it."""
+    form = DrawnForm()
+    for place, (caption, value) in enumerate(STAFF.items()):
+        form.box(60 + 270 * place, 60, 330 + 270 * place, 130)
+        form.write(70 + 270 * place, 64, caption, 14)
+        form.write(70 + 270 * place, 96, value)
+        form.expect(caption.lower(), value, caption)
+    form.box(60, 200, 1140, 270)
+    for place, caption in enumerate(("Gross", "Pension", "Health", "Church")):
+        form.box(60 + 270 * place, 200, 330 + 270 * place, 235)
+        form.write(70 + 270 * place, 208, caption, 16)
+        form.write(70 + 270 * place, 243, f"{place + 3},51{place}.25")
+    form.expect("pension", "4,511.25", "Pension")
+    form.expect("church", "6,513.25", "Church")
+
+    _check(form)
+
+
+def test_column_of_captions_is_next_to_values_on_a_page_of_boxes() -> None:
+    """A column of caption cells has its values on its right, even if other boxes contain theirs."""
+    form = DrawnForm()
+    for place, (caption, value) in enumerate(STAFF.items()):
+        form.box(60 + 270 * place, 60, 330 + 270 * place, 130)
+        form.write(70 + 270 * place, 64, caption, 14)
+        form.write(70 + 270 * place, 96, value)
+        form.expect(caption.lower(), value, caption)
+    for place, (caption, value) in enumerate(
+        (("Docket", "L-25/04418"), ("Ordered", "06.08.2025"), ("Client", "D 3307"))
+    ):
+        form.box(400, 200 + 50 * place, 700, 250 + 50 * place)
+        form.box(700, 200 + 50 * place, 1000, 250 + 50 * place)
+        form.write(410, 214 + 50 * place, caption)
+        form.write(712, 214 + 50 * place, value)
+        form.expect(caption.lower(), value, caption)
+
+    _check(form)

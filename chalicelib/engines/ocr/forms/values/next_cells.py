@@ -10,7 +10,7 @@ cells below are taller than the cells of the captions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 class _Pair:
     """A cell with only a caption, and the next cell, where its value is."""
 
-    key: int
-    """Index of the key."""
+    key: int | None
+    """Index of the key; None for another caption of the row."""
+    rect: Rect
+    """Rectangle of the caption."""
     box: Rect
     """Cell of the caption."""
     value: int
@@ -52,7 +54,8 @@ def values_in_next_cells(
     """
     page = _Cells(keys, unmatched, rulings)
     found = {pair.key: pair.value for pair in page.adjacent()}
-    return found | {pair.key: pair.value for pair in page.below()}
+    found |= {pair.key: pair.value for pair in page.below()}
+    return {key: value for key, value in found.items() if key is not None}
 
 
 class _Cells:
@@ -76,34 +79,43 @@ class _Cells:
         ]
         counts = [_inside(self._texts, box).sum() for box in boxes]
         self._alone = [
-            (number, box)
+            _Pair(number, key.rect, box, -1, box)
             for number, (key, box) in enumerate(zip(keys, boxes, strict=True))
             if is_closed[number] and counts[number] <= len(key.segments)
         ]
         # Boxes that contain both a caption and a value.
-        self._shared = sum(
-            closed and bool(_inside(self._middles[self._is_free], box).any())
+        self._shared = [
+            box
             for closed, box in zip(is_closed, boxes, strict=True)
-        )
+            if closed and bool(_inside(self._middles[self._is_free], box).any())
+        ]
+
+    def _others(self) -> Iterator[_Pair]:
+        """Yield cells in the rows of the keys whose only text, without a digit, is no key."""
+        rows = np.array([(each.box.min_y, each.box.max_y) for each in self._alone])
+        for fragment, is_free in zip(self._fragments, self._is_free, strict=True):
+            rect, text = fragment.segment.rect, fragment.segment.text
+            near = (rows[:, 0] < rect.center[1]) & (rows[:, 1] > rect.center[1])
+            if is_free and near.any() and not any(map(str.isdecimal, text)):
+                box = self._rulings.box(rect)
+                if isfinite(box.area) and _inside(self._texts, box).sum() == 1:
+                    yield _Pair(None, rect, box, -1, box)
 
     def below(self) -> Iterator[_Pair]:
         """Yield each column header with the value cell below."""
         pairs: list[_Pair] = []
-        for number, box in self._alone:
-            column = Rect(box.min_x, box.max_y, box.max_x, inf)
-            pairs += self._pairs(number, box, column, 1)
+        for each in (*self._alone, *self._others()) if self._alone else ():
+            box = each.box
+            pairs += self._pairs(each, Rect(box.min_x, box.max_y, box.max_x, inf), 1)
         # In a grid of equal boxes without any value, the text below is another caption.
         is_table = (
             len(pairs) >= settings.FEWEST_AMOUNTS
             and not self._shared
-            and all(
-                pair.cell.height > pair.box.height + self._keys[pair.key].height / 2
-                for pair in pairs
-            )
+            and all(map(_is_taller, pairs))
         )
         rows: list[list[_Pair]] = []
-        for pair in sorted(pairs, key=lambda each: self._rect(each).center[1]):
-            if rows and is_level(self._rect(rows[-1][-1]), self._rect(pair)):
+        for pair in sorted(pairs, key=lambda each: each.rect.center[1]):
+            if rows and is_level(rows[-1][-1].rect, pair.rect):
                 rows[-1].append(pair)
             else:
                 rows.append([pair])
@@ -114,42 +126,62 @@ class _Cells:
     def adjacent(self) -> Iterator[_Pair]:
         """Yield each caption with the value cell to its right."""
         pairs: list[_Pair] = []
-        for number, box in self._alone:
-            pairs += self._pairs(number, box, Rect(box.max_x, box.min_y, inf, box.max_y), 0)
+        for each in self._alone:
+            box = each.box
+            pairs += self._pairs(each, Rect(box.max_x, box.min_y, inf, box.max_y), 0)
         # A column has either captions or values.
-        starts = np.array([box.min_x for _, box in self._alone])
+        starts = np.array([each.box.min_x for each in self._alone])
         pairs = [
             pair
             for pair in pairs
-            if not (np.abs(starts - pair.cell.min_x) < self._keys[pair.key].height).any()
+            if not (np.abs(starts - pair.cell.min_x) < pair.rect.height).any()
         ]
-        are_enough = len(pairs) >= max(settings.FEWEST_AMOUNTS, self._shared + 1)
-        if are_enough and self._are_numbers(pairs):
+        are_enough = len(pairs) >= max(settings.FEWEST_AMOUNTS, len(self._shared) + 1)
+        if not are_enough:
+            pairs = [pair for pair in pairs if self._is_in_column(pair, pairs)]
+        if pairs and self._are_numbers(pairs):
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
-    def _pairs(self, number: int, box: Rect, strip: Rect, axis: int) -> Iterator[_Pair]:
+    def _is_in_column(self, pair: _Pair, pairs: Sequence[_Pair]) -> bool:
+        """Return whether a column has enough cells with only a caption, and no other cells."""
+        slack = settings.IN_RULE_HEIGHTS * pair.rect.height
+
+        def is_below(box: Rect) -> bool:
+            return max(abs(box.min_x - pair.box.min_x), abs(box.max_x - pair.box.max_x)) <= slack
+
+        count = sum(is_below(each.box) for each in pairs)
+        return count >= settings.FEWEST_AMOUNTS and not any(map(is_below, self._shared))
+
+    def _pairs(self, caption: _Pair, strip: Rect, axis: int) -> Iterator[_Pair]:
         """Yield a caption's cell and the next cell in `strip`, unless that cell has a caption."""
         ahead = np.flatnonzero(self._is_free & _inside(self._middles, strip))
         if not len(ahead):
             return
         first = int(ahead[self._middles[ahead, axis].argmin()])
-        cell = self._rulings.box(self._fragments[first].segment.rect)
-        if not _is_next(box, cell, self._keys[number].height, axis):
+        box, rect = caption.box, self._fragments[first].segment.rect
+        cell = self._rulings.box(rect)
+        if axis and box.min_x < rect.min_x and rect.max_x < box.max_x:
+            # A row of values may have no rules between its columns.
+            left, right = max(box.min_x, cell.min_x), min(box.max_x, cell.max_x)
+            cell = replace(cell, min_x=left, max_x=right)
+        if not _is_next(box, cell, caption.rect.height, axis):
             return
         inside = _inside(self._middles, cell)
         count = int(inside.sum())
         is_free = bool(self._is_free[inside].all()) and count == _inside(self._texts, cell).sum()
         height = self._fragments[first].segment.height
         is_line = bool(np.ptp(self._middles[inside, 1]) < settings.SAME_LINE_SHARE * height)
-        if is_free and (is_line or axis == 0):
+        if is_free and (is_line or axis == 0 or _is_taller(replace(caption, cell=cell))):
             top = np.flatnonzero(inside)
             upper = top[self._middles[top, 1] < self._middles[top, 1].min() + height / 2]
-            yield _Pair(number, box, int(upper[self._middles[upper, 0].argmin()]), cell)
+            yield replace(caption, cell=cell, value=int(upper[self._middles[upper, 0].argmin()]))
 
     def _are_values(self, row: Sequence[_Pair], is_table: bool) -> bool:
         """Return whether the texts below a row of captions are values, not further captions."""
         texts = [self._fragments[pair.value].segment.text for pair in row]
-        are_likely = len(row) >= settings.FEWEST_AMOUNTS and self._are_numbers(row)
+        are_likely = len(row) >= settings.FEWEST_AMOUNTS and (
+            self._are_numbers(row) or (not self._shared and all(map(_is_taller, row)))
+        )
         return (is_table or are_likely) and not any(map(is_numbered_caption, texts))
 
     def _are_numbers(self, pairs: Sequence[_Pair]) -> bool:
@@ -160,8 +192,9 @@ class _Cells:
         text = self._fragments[pair.value].segment.text
         return looks_like_label(text) or is_numbered_caption(text)
 
-    def _rect(self, pair: _Pair) -> Rect:
-        return self._keys[pair.key].rect
+
+def _is_taller(pair: _Pair) -> bool:
+    return pair.cell.height > pair.box.height + pair.rect.height / 2
 
 
 def _is_next(box: Rect, cell: Rect, height: float, axis: int) -> bool:
