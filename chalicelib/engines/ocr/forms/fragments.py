@@ -236,22 +236,14 @@ def _past_hint(text: str, start: int, stop: int) -> int:
     while remark := REMARK.match(text, end, stop):
         end = remark.end()
     if _CONTINUATION.match(text, end, stop):
-        return _past_continuation(text, end, stop)
+        # After the colon of a longer caption, as in "Sex / Sexe: M".
+        return text.find(":", end, stop) + 1 or stop
     label = _REST_OF_LABEL.match(text, start, stop)
     if label is not None and len(label.group().split()) <= settings.FEW_WORDS_AROUND_KEY:
         return label.end()
     rest = text[end:stop]
     is_whole = not rest.strip(_FILLER) or rest.lstrip().startswith((":", "："))
     return end if is_whole else start
-
-
-def _past_continuation(text: str, start: int, stop: int) -> int:
-    """Return the index after the colon of a longer caption, as in "Sex / Sexe: M".
-
-    Without a colon, return `stop`.
-    """
-    colon = text.find(":", start, stop)
-    return colon + 1 if colon >= 0 else stop
 
 
 def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:

@@ -14,7 +14,7 @@ _TOKEN = re.compile(r"[^\W_]+|[#%]")
 # Positions at which an engine may have missed a space, for example between key and value.
 _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{3})(?=[A-Z][a-z])|(?<=[A-Za-z]{3})(?=\d)")
 _ACCENT = re.compile("[\u0300-\u036f]")
-_CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l"})
+_CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l", "ı": "l", "ł": "l"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,7 @@ def fold(text: str) -> str:
 
 def is_short(text: str) -> bool:
     """Return whether a key is so short that no misread letter is allowed."""
-    return (
-        sum(letter.isalnum() or letter in "#%" for letter in text) <= settings.EXACT_KEY_CHARACTERS
-    )
+    return len(fold(text)) <= settings.EXACT_KEY_CHARACTERS
 
 
 def numbers(text: str) -> frozenset[str]:
@@ -77,9 +75,7 @@ def least_ratio(folded: str, legibility: float = 1.0) -> float:
     a badly read text, the limit is lowered by the percentage of letters that are probably misread;
     the first EXACT_KEY_CHARACTERS letters of the key count as correct.
 
-    Args:
-        folded: the normalised key.
-        legibility: probability that a letter of the text was read correctly, 0 to 1.
+    `legibility` is the probability that a letter of the text was read correctly, 0 to 1.
     """
     if len(folded) <= settings.EXACT_KEY_CHARACTERS:
         return 100.0

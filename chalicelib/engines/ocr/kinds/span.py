@@ -15,7 +15,7 @@ def word_set(words: str) -> frozenset[str]:
 
 _FILE = Path(__file__).parents[3] / "assets" / "ocr" / "words.txt"
 WORD_LISTS = dict(line.split(": ", 1) for line in _FILE.read_text("utf-8").splitlines())
-"""Words of captions, labels and headers, by name of their list."""
+"""Words of captions, labels and headers by name of their list. Names of synonyms begin with `=`."""
 _TIGHT = re.compile(
     r"(?<=[a-zà-ÿ.])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[a-zà-ÿ]{2})(?=\d)|(?<=\d)(?=[A-ZÀ-Þ][a-zà-ÿ])"
     r"|(?<=[A-Za-z],)(?=\w)|(?<=\d,)(?=[A-Za-z])|(?<=\b[A-Z]{2})(?=\d{4})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,10 +13,10 @@ from rapidfuzz import fuzz
 
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import is_another_caption
-from chalicelib.engines.ocr.forms.keys.units import Unit, make_units
+from chalicelib.engines.ocr.forms.keys.units import Unit
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import fold, least_ratio, numbers, tokens
-from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
+from chalicelib.engines.ocr.interface import CancelCheck
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,15 +33,10 @@ _CHUNK = 4_000_000
 
 
 def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list[tuple[int, int]]:
-    """Find the pairs of key and text unit that are similar enough for a closer comparison.
+    """Return the indexes of keys and units that are similar enough for a closer comparison.
 
-    Args:
-        keys: normalised keys of two letters or more.
-        units: text units of one page; units of a single segment come first.
-        limit: maximum number of pairs; pairs that share the most letters are returned.
-
-    Returns:
-        Pairs of key index and unit index, most similar first.
+    Keys are normalised and have two letters or more. Units of a single segment come first. At most
+    `limit` pairs are returned: those that share the most letters, most similar first.
     """
     if not keys or not units:
         return []
@@ -129,14 +125,9 @@ def _pairs(text: str) -> npt.NDArray[np.intp]:
     return np.unique(codes[:-1] * _LETTERS + codes[1:])
 
 
-def _make_codes() -> npt.NDArray[np.intp]:
-    codes = np.full(128, _RARE, dtype=np.intp)
-    codes[ord("a") : ord("z") + 1] = np.arange(26)
-    codes[ord("0") : ord("9") + 1] = np.arange(26, 36)
-    return codes
-
-
-_CODES = _make_codes()
+_CODES = np.full(128, _RARE, dtype=np.intp)
+_CODES[ord("a") : ord("z") + 1] = np.arange(26)
+_CODES[ord("0") : ord("9") + 1] = np.arange(26, 36)
 
 _BETWEEN = re.compile(r"\d (?:to|through) [A-Z\d]")
 _NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\w[-/.,]$"), re.compile(r"'|[-/.,]\w")
@@ -164,20 +155,14 @@ Window = tuple[str, Unit, int, int, float]
 
 def search_keys(
     variations: Sequence[Sequence[str]],
+    units: Sequence[Unit],
     segments: Sequence[LineSegment],
-    check: CancelCheck = never_cancel,
+    check: CancelCheck,
 ) -> list[KeyMatch]:
-    """Find all texts on a page that may be one of the keys.
+    """Return all texts on a page that may be keys, in no particular order; they may overlap.
 
-    Args:
-        variations: possible texts of each key.
-        segments: segments of one page.
-        check: called regularly; may raise an error to stop.
-
-    Returns:
-        The matches, in no particular order; matches of different keys may overlap.
+    `variations` has the possible texts of each key, and `units` the texts to search.
     """
-    units = make_units(segments)
     wanted: dict[str, Wanted] = {}
     for number, texts in enumerate(variations):
         for text in texts:
@@ -202,7 +187,7 @@ def _matches(
         for _, unit, first, last, score in windows[: settings.MOST_ALIKE]:
             if len(found) >= settings.MOST_KEY_MATCHES:
                 return found
-            parts = _parts(unit, segments, first, last)
+            parts = parts_of(unit, segments, first, last)
             if not _is_in_value(segments, parts):
                 found += [KeyMatch(number, text, parts, score) for number, text in wanted[folded]]
     return found
@@ -217,7 +202,7 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
                 text = unit.text_between(first, last)
                 if len(text) > settings.EXACT_KEY_CHARACTERS:
                     break
-                if text in short and _covers(unit, first, last):
+                if text in short and unit.covers(first, last):
                     yield text, unit, first, last, 1.0
 
 
@@ -269,7 +254,7 @@ def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
         if window is None:
             continue
         first, last, _ = window
-        if _covers(unit, first, last):
+        if unit.covers(first, last):
             yield window
         spans += [(last + 1, high), (low, first - 1)]
 
@@ -287,8 +272,9 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
         if found is None or found.dest_end <= found.dest_start:
             return None
         begin = unit.begins[low]
-        first = unit.word_at(begin + found.dest_start)
-        last = unit.word_at(begin + found.dest_end - 1)
+        # Index of the word that contains a character.
+        first = bisect_right(unit.begins, begin + found.dest_start) - 1
+        last = bisect_right(unit.begins, begin + found.dest_end - 1) - 1
     best = max(
         (fuzz.ratio(folded, unit.text_between(start, end)), start, end)
         # An alignment may cut a word, so whole words on either side are tried, too.
@@ -296,10 +282,6 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
         for end in range(max(start, last - 1), min(last + 1, high) + 1)
     )
     return (best[1], best[2], best[0] / 100.0) if best[0] >= least else None
-
-
-def _covers(unit: Unit, first: int, last: int) -> bool:
-    return unit.words[first][0] == 0 and unit.words[last][0] == len(unit.segments) - 1
 
 
 def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> bool:
@@ -311,7 +293,7 @@ def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> b
     return all(any(word in number or number in word for number in wanted) for word in others)
 
 
-def _parts(
+def parts_of(
     unit: Unit, segments: Sequence[LineSegment], first: int, last: int
 ) -> tuple[tuple[int, int, int], ...]:
     """Return, for each segment in a match, its index and the match's start and end in it."""

@@ -12,19 +12,19 @@ from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import REMARK, is_instruction
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
+from chalicelib.engines.ocr.forms.keys.units import make_units
+from chalicelib.engines.ocr.forms.keys.wordings import search_wordings
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
 from chalicelib.engines.ocr.forms.virtual_fields import is_printed
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
-from chalicelib.engines.ocr.kinds.span import word_set
+from chalicelib.engines.ocr.kinds.span import WORD_LISTS, word_set
 
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
 _NUMBER_AT_END = re.compile(r"(?:^|\s)\d{1,2}[a-z]?\s*$")
 _COLON = re.compile(r"\s*[:：]")
 # Words that follow a key in a sentence that mentions it.
-_PROSE = word_set(
-    "has have is are was were been be will would must may should shall that which who"
-)
+_PROSE = word_set(WORD_LISTS["prose"])
 # For each segment: first character and end of the parts that belong to keys.
 Taken = dict[int, list[tuple[int, int]]]
 
@@ -70,17 +70,12 @@ def find_keys(
     No two captions overlap; the best matches are chosen first. A key may be found at several
     positions. The caller then chooses the position with the most likely value.
 
-    Args:
-        keys: keys of a template; virtual keys are skipped.
-        segments: segments of one page.
-        check: called regularly; may raise an error to stop.
-
-    Returns:
-        The found keys. If several keys of the template have the same texts, `number` is the index
-        of the first of these keys.
+    Virtual keys are skipped. If several keys of the template have the same texts, `number` is the
+    index of the first of these keys.
     """
     alike = keys_alike(keys)
-    every = search_keys(list(alike), segments, check)
+    units = make_units(segments)
+    every = search_keys(list(alike), units, segments, check)
     readings, groups = every, list(alike.values())
     counts = {group: len(numbers) for group, numbers in enumerate(groups)}
     taken: Taken = {}
@@ -95,6 +90,9 @@ def find_keys(
         judged = [_judge(each, segments, taken) for each in readings]
         if not _choose(judged, counts, found, taken):
             break
+    missing = {group: texts for group, texts in enumerate(alike) if not found[group]}
+    others = islice(search_wordings(missing, units, segments), settings.MOST_KEY_MATCHES)
+    _choose([_judge(each, segments, taken) for each in others], counts, found, taken)
     spare = [_judge(each, segments, taken) for each in _likeliest(every, taken)]
     more = {group: count + settings.SPARE_KEY_PLACES for group, count in counts.items()}
     _choose([each for each in spare if _is_as_good(each, found[each.number])], more, found, taken)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,14 +25,14 @@ class Unit:
     legibility: float
     """Probability that the worst line of the unit's text was read correctly, 0 to 1."""
 
-    def word_at(self, place: int) -> int:
-        """Return the index of the word that contains the character `folded[place]`."""
-        return bisect_right(self.begins, place) - 1
-
     def text_between(self, first: int, last: int) -> str:
         """Return the normalised text from one word to another, both included."""
         end = self.begins[last] + len(self.words[last][1].folded)
         return self.folded[self.begins[first] : end]
+
+    def covers(self, first: int, last: int) -> bool:
+        """Return whether a range of words begins in the first segment and ends in the last."""
+        return self.words[first][0] == 0 and self.words[last][0] == len(self.segments) - 1
 
 
 def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
@@ -81,20 +80,15 @@ def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = height > settings.SAME_SIZE * max(upper.height, lower.height)
-    starts_alike = (
-        abs(lower.rect.min_x - upper.rect.min_x) < settings.KEY_SAME_START_HEIGHTS * height
+    if not is_alike or not -settings.OVERLAP_HEIGHTS < gap < settings.PRINTED_LINE_GAP_HEIGHTS:
+        return None
+    starts, middles, ends = (
+        abs(lower.rect.min_x - upper.rect.min_x),
+        abs(lower.rect.center[0] - upper.rect.center[0]),
+        abs(lower.rect.max_x - upper.rect.max_x),
     )
-    is_centred = (
-        abs(lower.rect.center[0] - upper.rect.center[0]) < settings.KEY_SAME_MIDDLE_HEIGHTS * height
+    is_stacked = (
+        starts < settings.KEY_SAME_START_HEIGHTS * height
+        or min(middles, ends) < settings.KEY_SAME_MIDDLE_HEIGHTS * height
     )
-    ends_alike = (
-        abs(lower.rect.max_x - upper.rect.max_x) < settings.KEY_SAME_MIDDLE_HEIGHTS * height
-    )
-    is_stacked = starts_alike or is_centred or ends_alike
-    return (
-        gap
-        if is_alike
-        and is_stacked
-        and -settings.OVERLAP_HEIGHTS < gap < settings.PRINTED_LINE_GAP_HEIGHTS
-        else None
-    )
+    return gap if is_stacked else None

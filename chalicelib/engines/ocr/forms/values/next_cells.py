@@ -47,11 +47,7 @@ class _Pair:
 def values_in_next_cells(
     keys: Sequence[FoundKey], unmatched: UnmatchedText, rulings: PageRules
 ) -> dict[int, int]:
-    """Find the values of keys that are alone in a ruled cell.
-
-    Returns:
-        The index of the first text of each value, by the index of the key.
-    """
+    """Return the indexes of the first texts of values, by index of a key alone in a ruled cell."""
     page = _Cells(keys, unmatched, rulings)
     found = {pair.key: pair.value for pair in page.adjacent()}
     found |= {pair.key: pair.value for pair in page.below()}
@@ -62,33 +58,27 @@ class _Cells:
     def __init__(
         self, keys: Sequence[FoundKey], unmatched: UnmatchedText, rulings: PageRules
     ) -> None:
-        self._keys = keys
         self._fragments = unmatched.fragments
         self._rulings = rulings
         self._middles = _middles([fragment.segment.rect for fragment in unmatched.fragments])
         labels = [segment.rect for key in keys for segment in key.segments]
         labels += [segment.rect for segment in unmatched.labels]
         self._texts = np.concatenate((self._middles, _middles(labels)))
-        self._is_free = np.array(
-            [each.owner is None and not each.is_labelled for each in unmatched.fragments],
-            dtype=np.bool_,
-        )
+        is_free = [each.owner is None and not each.is_labelled for each in self._fragments]
+        self._is_free = np.array(is_free, dtype=np.bool_)
         boxes = [rulings.box(key.rect) for key in keys]
-        is_closed = [
-            isfinite(box.area) and not key.has_colon for key, box in zip(keys, boxes, strict=True)
-        ]
-        counts = [_inside(self._texts, box).sum() for box in boxes]
-        self._alone = [
+        closed = [
             _Pair(number, key.rect, box, -1, box)
             for number, (key, box) in enumerate(zip(keys, boxes, strict=True))
-            if is_closed[number] and counts[number] <= len(key.segments)
+            if isfinite(box.area) and not key.has_colon
+        ]
+        sizes = [len(key.segments) for key in keys]
+        self._alone = [
+            each for each in closed if _inside(self._texts, each.box).sum() <= sizes[each.key or 0]
         ]
         # Boxes that contain both a caption and a value.
-        self._shared = [
-            box
-            for closed, box in zip(is_closed, boxes, strict=True)
-            if closed and bool(_inside(self._middles[self._is_free], box).any())
-        ]
+        free = self._middles[self._is_free]
+        self._shared = [each.box for each in closed if bool(_inside(free, each.box).any())]
 
     def _others(self) -> Iterator[_Pair]:
         """Yield cells in the rows of the keys whose only text, without a digit, is no key."""
@@ -105,14 +95,7 @@ class _Cells:
         """Yield each column header with the value cell below."""
         pairs: list[_Pair] = []
         for each in (*self._alone, *self._others()) if self._alone else ():
-            box = each.box
-            pairs += self._pairs(each, Rect(box.min_x, box.max_y, box.max_x, inf), 1)
-        # In a grid of equal boxes without any value, the text below is another caption.
-        is_table = (
-            len(pairs) >= settings.FEWEST_AMOUNTS
-            and not self._shared
-            and all(map(_is_taller, pairs))
-        )
+            pairs += self._pairs(each, replace(each.box, min_y=each.box.max_y, max_y=inf), 1)
         rows: list[list[_Pair]] = []
         for pair in sorted(pairs, key=lambda each: each.rect.center[1]):
             if rows and is_level(rows[-1][-1].rect, pair.rect):
@@ -120,15 +103,16 @@ class _Cells:
             else:
                 rows.append([pair])
         for row in rows:
-            if self._are_values(row, is_table):
+            # In a grid of equal boxes without any value, the text below is another caption.
+            is_table = len(pairs) >= settings.FEWEST_AMOUNTS and all(map(_is_taller, row))
+            if self._are_values(row, is_table and not self._shared):
                 yield from row
 
     def adjacent(self) -> Iterator[_Pair]:
         """Yield each caption with the value cell to its right."""
         pairs: list[_Pair] = []
         for each in self._alone:
-            box = each.box
-            pairs += self._pairs(each, Rect(box.max_x, box.min_y, inf, box.max_y), 0)
+            pairs += self._pairs(each, replace(each.box, min_x=each.box.max_x, max_x=inf), 0)
         # A column has either captions or values.
         starts = np.array([each.box.min_x for each in self._alone])
         pairs = [
@@ -136,8 +120,7 @@ class _Cells:
             for pair in pairs
             if not (np.abs(starts - pair.cell.min_x) < pair.rect.height).any()
         ]
-        are_enough = len(pairs) >= max(settings.FEWEST_AMOUNTS, len(self._shared) + 1)
-        if not are_enough:
+        if len(pairs) < max(settings.FEWEST_AMOUNTS, len(self._shared) + 1):
             pairs = [pair for pair in pairs if self._is_in_column(pair, pairs)]
         if pairs and self._are_numbers(pairs):
             yield from (pair for pair in pairs if not self._is_caption(pair))
@@ -179,9 +162,7 @@ class _Cells:
     def _are_values(self, row: Sequence[_Pair], is_table: bool) -> bool:
         """Return whether the texts below a row of captions are values, not further captions."""
         texts = [self._fragments[pair.value].segment.text for pair in row]
-        are_likely = len(row) >= settings.FEWEST_AMOUNTS and (
-            self._are_numbers(row) or (not self._shared and all(map(_is_taller, row)))
-        )
+        are_likely = len(row) >= settings.FEWEST_AMOUNTS and self._are_numbers(row)
         return (is_table or are_likely) and not any(map(is_numbered_caption, texts))
 
     def _are_numbers(self, pairs: Sequence[_Pair]) -> bool:
