@@ -45,7 +45,7 @@ LISTING = Request()
 def flooding(
     url: str, token: str, per_second: float, seen: Counter[str], request: Request = LISTING
 ) -> Iterator[None]:
-    """Call from another process while the `with` block runs; count the answers by status."""
+    """Send requests from a second process during the `with` block; count the answers by status."""
     host = url.removeprefix("http://")
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.flood", host, token, str(per_second)],

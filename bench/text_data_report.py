@@ -41,7 +41,7 @@ class Found:
 
 
 def bench_data_report(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Report all rows with the encoders of the fast profile."""
+    """Measure the search for wrong labels with the encoders of the fast profile, and report it."""
     examples = embedder.examples(embedder.read(FILE, PROFILES["fast"]), FILE)
     for where, flip in (("anywhere", flipped_anywhere), ("to a near label", flipped_near)):
         _bench_flips(report, examples, where, flip)

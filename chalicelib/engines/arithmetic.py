@@ -70,15 +70,15 @@ class PlainArithmetic:
         self.threads = threads
 
     def features(self, values: Floats) -> Floats:
-        """Return the features unchanged."""
+        """Return features without rounding them."""
         return values
 
     def weights(self, values: Floats) -> Floats:
-        """Return the weights unchanged."""
+        """Return weights without rounding them."""
         return values
 
     def residuals(self, values: Floats) -> Floats:
-        """Return the residuals unchanged."""
+        """Return weighted residuals without rounding them."""
         return values
 
     def exp(self, values: Floats) -> Floats:

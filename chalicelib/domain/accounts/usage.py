@@ -175,7 +175,7 @@ class Reservation:
         return Usage(limit, used, starts_at, resets_at)
 
     def begin(self) -> None:
-        """Restart the measurement of the call's duration, to exclude the time spent counting."""
+        """Restart the clock of the call, so that its duration excludes the counting of the call."""
         self._began = time.perf_counter()
 
     def release(self) -> None:

@@ -68,7 +68,7 @@ class Extractor(Protocol):
         """Return the features of one view, float16, shape (row_bytes / 2,).
 
         Args:
-            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
+            image: decoded image; may be reduced to a shorter side of `least_side` pixels.
             digest: digest of the image file, 16 bytes, which determines the view.
             view: number of the view, from 0.
         """
@@ -210,7 +210,7 @@ class TrainedVision(Protocol):
         """Return the predictions for an image, most probable first.
 
         Args:
-            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
+            image: decoded image; may be reduced to a shorter side of `least_side` pixels.
 
         Returns:
             For types image and image-multi-label, all labels. For image-detection, boxes in pixels

@@ -308,7 +308,10 @@ class TrainingRunService:
         journal.job_given_up("model", model.model_id)
 
     def _clean_up(self, model: Model, entries: frozenset[str]) -> None:
-        """Remove a run's checkpoints and its guard entries. Errors are logged, not raised."""
+        """Delete a run's checkpoints, and the `entries` that protect its data from being deleted.
+
+        Errors are logged, not raised.
+        """
         try:
             self._stores.guards.release(model, entries)
         except StorageUnavailable:

@@ -226,7 +226,7 @@ class IngestService:
         return self._readers[owned.dataset.family]
 
     def _drop_raw(self, owned: OwnedDataset) -> None:
-        """Delete the archive of an image upload. Text files stay stored."""
+        """Delete the uploaded file of an image dataset. The file of a text dataset stays stored."""
         if owned.dataset.family != VISION:
             return
         key = raw_key(owned.dataset.dataset_id, owned.dataset.receipt_id)

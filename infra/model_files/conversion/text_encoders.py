@@ -107,7 +107,7 @@ def _check(
     floor: Floor,
     step: str = "checking against the reference vectors",
 ) -> None:
-    """Write the file of facts, and compare the encoder with its reference vectors."""
+    """Write `encoder.json`, and compare the encoder's vectors with its reference vectors."""
     write_encoder_facts(job.model, folder)
     job.progress(f"{job.model.name}: {step}")
     text_references.check_vectors(load(folder), job.model.name, floor)

@@ -66,9 +66,9 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Choose the groups with the highest scores; return them, and the groups that remain.
+    """Choose groups with high scores; return their entities and all groups without chosen pieces.
 
-    No two chosen groups share a piece. No remaining group shares a piece with a chosen group.
+    No two chosen groups share a piece. A group that shares a piece with a chosen group is dropped.
     """
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()

@@ -169,7 +169,7 @@ def _add(spans: list[Span], span: Span | None) -> None:
 
 
 def _marked(text: str, match: re.Match[str], confidence: float) -> Span | None:
-    """Return the web address that follows `http://` or `www.`; None if none follows."""
+    """Return the web address that begins with `match`, a protocol or www; None without a name."""
     name = _NAME.match(text, match.end())
     if name is None:
         return None

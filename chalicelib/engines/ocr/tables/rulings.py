@@ -127,7 +127,7 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
 
     Gaps of at most a quarter of the text height are closed between parts that are longer than the
     strokes of letters. The result has row, start and end (exclusive) of each run, shape (runs, 3),
-    sorted by row. Rows are those of the raster: the row of `mask` plus 1.
+    sorted by row. Row 0 of `mask` is row 1 of the raster and of the result.
     """
     rows, width = mask.shape
     padded = np.zeros((rows, width + 2), np.bool_)

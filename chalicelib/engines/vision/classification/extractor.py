@@ -65,7 +65,7 @@ class ClassificationExtractor(SquareExtractor):
         """Return the features of one view, float16, shape (1280,). Values are from 0 to 6.
 
         Args:
-            image: decoded image, whose shorter side may be reduced to `least_side` pixels.
+            image: decoded image; may be reduced to a shorter side of `least_side` pixels.
             digest: digest of the image file, which determines the view.
             view: number of the view, from 0.
             looks: parts of the view whose features are averaged.
