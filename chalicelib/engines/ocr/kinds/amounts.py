@@ -9,9 +9,9 @@ from chalicelib.engines.ocr.kinds.span import Span, without_overlaps
 
 CURRENCY_CODES = (
     r"(?:USD|EUR|GBP|CAD|AUD|NZD|CHF|JPY|CNY|INR|SGD|HKD|MYR|RM|Rs\.?|US\$|C\$|A\$|S\$"
-    r"|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|AED|zł|Kč|kr\.?|R\$)"
+    r"|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|AED|TRY|TL|zł|Kč|kr\.?|R\$)"
 )
-_SIGNS = r"[$£€¥₹]"
+_SIGNS = r"[$£€¥₹₺]"
 _DIGITS = (
     r"(?:\d{1,3}(?:[' ]\d{3}){1,6},\d\d(?!\d)|\d{1,3}(?:[,' ]\d{3}){1,6}(?:\.\d{1,4})?"
     r"|\d{1,3}(?:\.\d{3}){1,6},\d{1,4}"
@@ -22,10 +22,10 @@ _MONEY: tuple[tuple[re.Pattern[str], float], ...] = (
     (re.compile(rf"\b{CURRENCY_CODES} ?-?{_DIGITS}(?!\d)"), 0.97),
     (re.compile(rf"(?<![\d.,])-?{_DIGITS} ?(?:{_SIGNS}|{CURRENCY_CODES}\b)"), 0.95),
     (
-        re.compile(r"(?<![\w.,/\-])\(?-?\d{1,3}(?:,\d{3}){0,6}\.\d\d\)?(?![\w/%]|[.,\-]\d)"),
+        re.compile(r"(?<![\w.,/\-])\(?-?\d{1,3}(?:,\d{3}){0,6}\.\d\d[)-]?(?![\w/%]|[.,\-]\d)"),
         0.8,
     ),
-    (re.compile(r"(?<![\w.,/\-])-?\d{1,12}\.\d\d(?![\w/%]|[.,\-]\d)"), 0.75),
+    (re.compile(r"(?<![\w.,/\-])-?\d{1,12}\.\d\d-?(?![\w/%]|[.,\-]\d)"), 0.75),
 )
 # The parts of 05/31 are no numbers, but 31.25 is one in 31.25/hr.
 _NUMBER = re.compile(rf"(?<![\w.,])(?<!\d/)[+\-]?{_DIGITS}(?: ?%)?(?!\w|[.,]?\d*/\d)")

@@ -44,7 +44,7 @@ def test_space_may_separate_thousands() -> None:
 
 def test_currency_belongs_to_the_amount() -> None:
     """A currency before or after an amount is part of it; a percentage is no amount."""
-    for text in ("SEK 12 925,00", "1 086,00 zł", "1.300,50 Kč"):
+    for text in ("SEK 12 925,00", "1 086,00 zł", "1.300,50 Kč", "66.084,00 TL"):
         assert span_of(("CURRENCY",), text) is None
     assert span_of(("CURRENCY",), "20% 386.00") == (4, 10)
     assert fitness(("CURRENCY",), "20%") == settings.MISFIT
