@@ -16,7 +16,7 @@ from chalicelib.engines.ocr.kinds.address import address_confidence
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤°º"
 # Directly before a number: its sign or decimal point, or asterisks in place of hidden digits.
 # The bound keeps the search linear in long rows of asterisks.
-_LEAD = re.compile(r"(?:[*•]{2}[*•\s-]{0,40}|(?<![^ :])[.-])$")
+_LEAD = re.compile(r"(?:[*•]{2}[*•\s-]{0,40}|[*•]|(?<![^ :])[.-])$")
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _LED = re.compile(r".+?\s?(?:[.…·_] ?){4,}")

@@ -155,8 +155,6 @@ PLACE_WEIGHT, LABEL_LIKE_FACTOR = 0.95, 0.4
 # BOX_ROOM_HEIGHTS is the minimum space for a value below the key of a box. TALLEST_BOX_HEIGHTS is
 # the maximum height of such a box, and the maximum gap between two digits in one-character boxes.
 BOX_ROOM_HEIGHTS, TALLEST_BOX_HEIGHTS = 0.7, 12.0
-# Factor of a value outside the box of its key on a form where values are inside the boxes.
-OTHER_BOX_FACTOR = 0.5
 # A horizontal distance is divided by this to compare it with a vertical distance.
 WIDE_BOX_TIMES = 4.0
 

@@ -23,10 +23,12 @@ def test_hidden_digits_belong_to_a_number() -> None:
     form = DrawnForm()
     form.write(60, 100, "SSN: ***-**-1855")
     form.write(60, 160, "Card ************6582")
+    form.write(60, 220, "Account: *1008")
+    keys = (("ssn", "SSN"), ("card", "Card"), ("account", "Account"))
 
-    fields = _read(form, TemplateKey("ssn", ("SSN",)), TemplateKey("card", ("Card",)))
+    fields = _read(form, *(TemplateKey(entity, (caption,)) for entity, caption in keys))
 
-    assert fields == {"ssn": "***-**-1855", "card": "************6582"}
+    assert fields == {"ssn": "***-**-1855", "card": "************6582", "account": "*1008"}
 
 
 def test_value_at_the_bottom_of_a_tall_box_is_found() -> None:

@@ -186,6 +186,27 @@ class Neighbourhood:
         others = [segment.rect for segment in unmatched.labels]
         self._labels = as_array([*labels, *others])
         self._captions = as_array([key.rect for key in keys] + others)
+        self._is_reversed = bool(self.fragments) and self._are_below_values()
+
+    def _are_below_values(self) -> bool:
+        """Return whether nearly all captions without a colon or a rule above are below values."""
+        sides = [self._nearest_side(key) for key in self.keys if not key.has_colon]
+        most = settings.SECOND_CAPTION_SHARE * (len(sides) - sides.count(None))
+        return settings.FEWEST_CAPTIONS <= sides.count(ABOVE) > most
+
+    def _nearest_side(self, key: FoundKey) -> str | None:
+        """Return the side where a text is much nearer to a key than at the other sides."""
+        rect, gaps = key.rect, {}
+        for side, measure in ((RIGHT, right_gaps), (BELOW, below_gaps), (ABOVE, above_gaps)):
+            every = measure(self._rects, rect, key.height)
+            label = measure(self._captions, rect, key.height).min(initial=np.inf)
+            gaps[side] = every.min() if every.min() < label else np.inf
+        place = self.fragments[int(every.argmin())].segment.rect
+        if isfinite(gaps[ABOVE]) and self._rulings.between_lines(place, rect):
+            return BELOW
+        side = min(gaps, key=gaps.__getitem__)
+        least = 2 * max(gaps.pop(side), settings.LINE_SPACE_HEIGHTS)
+        return side if least < min(gaps.values()) else None
 
     def candidates(self, templates: Sequence[TemplateKey]) -> list[Candidate]:
         """Return the texts that may be values of the keys; `templates` has the keys' types."""
@@ -210,7 +231,7 @@ class Neighbourhood:
                 Candidate(number, fragment, kind, near * self._score(key, types, kind, fragment))
                 for kind, fragment, near in places
             ]
-        return self._kept_inside(found)
+        return found
 
     def _score(self, key: FoundKey, types: Sequence[str], relation: str, number: int) -> float:
         """Return how well a fragment fits a key, without regard to its distance."""
@@ -253,33 +274,6 @@ class Neighbourhood:
         below = self.fragments[int(np.where(is_next, gaps, np.inf).argmin())].segment.text
         return max(fits, fitness(types, f"{segment.text}, {below}"))
 
-    def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Lower the scores of texts outside their key's box, if values are usually inside.
-
-        Values are usually inside if several boxes contain both a key and its value.
-        """
-        if sum(each.relation == BOXED for each in candidates) < settings.FEWEST_CAPTIONS:
-            return list(candidates)
-        return [
-            replace(each, score=settings.OTHER_BOX_FACTOR * each.score)
-            if self._leaves_box(each)
-            else each
-            for each in candidates
-        ]
-
-    def _leaves_box(self, candidate: Candidate) -> bool:
-        """Return whether a candidate is outside its key's box; False for one-character boxes."""
-        if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
-            candidate.relation == RIGHT
-            and is_boxed_row(self.fragments[candidate.fragment].segment.text)
-        ):
-            return False
-        key = self.keys[candidate.key].rect
-        box = self._rulings.box(key)
-        is_own = self._is_alone(self.keys[candidate.key], box) and self._rulings.is_drawn(box)
-        is_first = is_own and key.min_x - box.min_x < 2 * key.height
-        return is_first and not bool(_is_inside(self._rects[[candidate.fragment]], box)[0])
-
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
         """Yield the value to the right of a line number on a tax form.
 
@@ -305,7 +299,7 @@ class Neighbourhood:
         For a key that labels an empty box, nothing is yielded. If the box contains a suitable text,
         only this text is yielded.
         """
-        box = None if key.has_colon else self._own_box(key)
+        box = None if key.has_colon or self._is_reversed else self._own_box(key)
         if box is None and not key.has_colon and (lines := self._above_caption(key)):
             yield BOXED, lines[0], 1.0
             return
@@ -450,7 +444,9 @@ class Neighbourhood:
         )
         if is_below and place.min_x > rect.max_x:
             is_ruled = is_ruled or self._rulings.between_columns(key.segments[-1].rect, place)
-        yield relation, fragment, near * _weigh(relation, is_ruled)
+        if self._is_reversed:
+            is_ruled, relation = not is_below, ABOVE
+        yield BELOW if is_below else ABOVE, fragment, near * _weigh(relation, is_ruled)
 
 
 def _with_number(key: FoundKey) -> Rect:

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
 # Relations that are found by a box, a line number or a column, and not by a direction.
 _PLACED = frozenset((BOXED, ADJACENT, NUMBERED, CROSSED))
+# The ticked text of a list of boxes: ☐ Male ☒ Female.
+_EMPTY_BOXES = frozenset("☐□▢")
+_TICKED = re.compile(r"[☒☑✓✔✗✘]\s*([^☐□▢☒☑✓✔✗✘]*[^☐□▢☒☑✓✔✗✘\s])")
 # INLINE is the same direction as RIGHT.
 _SAME = {INLINE: RIGHT}
 
@@ -281,6 +284,9 @@ def _cut(
     key: FoundKey, segments: Sequence[LineSegment], template: TemplateKey
 ) -> tuple[LineSegment, ...]:
     """Return the part of a value with a required type; otherwise remove a caption joined to it."""
+    for each in segments if any(_EMPTY_BOXES & set(each.text) for each in segments) else ():
+        if ticked := _TICKED.search(each.text):
+            return (each.part(*ticked.span(1)),)
     text = segments[0].text
     # After a caption's number, engines may join the caption's word and the value: 15 SEXM.
     words = [each for each in template.variations if key.text[:1].isdecimal() and each.isalpha()]

@@ -160,3 +160,26 @@ def test_stain_is_not_part_of_a_value() -> None:
     (found,) = find_fields(replace(page, lines=tuple(lines)), form.template)
 
     assert found.value_text == "Ann Lee"
+
+
+def test_captions_below_values_without_rules() -> None:
+    """If nearly all captions are close below a text, their values are above."""
+    form = DrawnForm()
+    rows = (("Gate", "W4"), ("Block", "112")), (("Row", "K"), ("Seat", "27")), (("Price", "54"),)
+    for place, row in enumerate(rows):
+        for at, (caption, value) in enumerate(row):
+            form.write(100 + 300 * at, 100 + 80 * place, value, 24)
+            form.write(100 + 300 * at, 130 + 80 * place, caption, 15)
+            form.expect(caption, value, caption)
+
+    assert _values(form) == form.values
+
+
+def test_ticked_text_of_a_list_is_the_value() -> None:
+    """Of a list of texts with boxes, the text with the ticked box is the value."""
+    form = DrawnForm()
+    form.write(100, 100, "Sex:")
+    form.write(200, 100, "☐ Male ☒ Female ☐ Other")
+    form.expect("sex", "Female", "Sex")
+
+    assert _values(form) == form.values
