@@ -51,13 +51,8 @@ _BLANK_INSIDE = re.compile(r"(?<=[\d.,]) (?=\d)")
 def fitness(types: Sequence[str], text: str) -> float:
     """Return a factor that expresses how well a text matches one of the required types.
 
-    Args:
-        types: entity types in upper case; an empty list or an unknown type means TEXT.
-        text: a text that may be a value.
-
-    Returns:
-        The factor: 1 if any text is allowed, above 1 if the text has a required type, below 1 if
-        not.
+    It is 1 if any text is allowed, above 1 if the text has a required type, and below 1 if not.
+    Types are in upper case; an empty list or an unknown type means TEXT.
     """
     known = [kind for kind in types if kind in _FINDERS or kind in _FREE]
     if len(known) < len(types) or not known or "TEXT" in known:
@@ -115,10 +110,7 @@ def remove_spaces(text: str) -> str:
 def is_split(types: Sequence[str], text: str, word: str) -> bool:
     """Return whether a value of one of `types` begins in `text` and ends in the next word.
 
-    Args:
-        types: required entity types in upper case, which must all be single-line.
-        text: a text that alone has none of these types.
-        word: the next text in the same line.
+    The text alone has none of these types, which must all be single-line.
     """
     joined = f"{text} {word}"[: settings.LONGEST_TYPED_CHARACTERS]
     return any(span.start < len(text) for kind in types for span in _FINDERS[kind](joined))
@@ -130,15 +122,10 @@ def has_span(types: Sequence[str], text: str) -> bool:
 
 
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Return the position of the first part of a value that has a required type.
+    """Return where the first part of a value that has a required type begins and ends.
 
-    Args:
-        types: required entity types in upper case.
-        text: the value.
-
-    Returns:
-        Index of the first character and index after the last one. None if the whole value is used:
-        it matches completely, no part matches, or the types allow several lines.
+    None if the whole value is used: it matches completely, no part matches, or the types allow
+    several lines.
     """
     if (
         not is_one_line(types)

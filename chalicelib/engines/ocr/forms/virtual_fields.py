@@ -32,17 +32,10 @@ def find_virtual_fields(
     done: Container[int] = (),
     check: CancelCheck = never_cancel,
 ) -> dict[int, FormField]:
-    """Find a text on the page for each virtual key.
+    """Return fields with a text of the page for virtual keys, by index of the key.
 
-    Args:
-        keys: keys of the template; printed keys are skipped.
-        page: the page as read.
-        used: positions of the values of printed keys. Texts at other positions are preferred.
-        done: indexes of the keys that already have a field.
-        check: called regularly; may raise an error to stop.
-
-    Returns:
-        The fields by index of the key. A key for which no text is left has no field.
+    Printed keys, keys in `done` and keys for which no text is left have no field. `used` has the
+    positions of the values of printed keys. Texts at other positions are preferred.
     """
     waiting: dict[str, list[int]] = {}
     for number, key in enumerate(keys):

@@ -54,6 +54,10 @@ def test_caption_in_another_wording_is_found(wanted: str, printed: str) -> None:
         ("Invoice number", "No."),
         ("Number", "Nr."),
         ("Total tax", "Total taxable"),
+        ("Employee number", "Number of employees"),
+        ("Claim number", "No claims"),
+        ("Nom du client", "Nombre de clients"),
+        ("Order total", "Total orders"),
     ],
 )
 def test_caption_of_another_field_is_not_found(wanted: str, printed: str) -> None:

@@ -25,6 +25,8 @@ _MEANINGS = {
 }
 _OWNERS = frozenset(("+your", "+our"))
 _ARTICLES = _OWNERS | {"+article"}
+# After these, a plural is another word: the number of invoices is not the number of an invoice.
+_COUNTS = frozenset(("=number", "=name", "=total"))
 _ENDINGS = [word[1:] for word in sorted(_MEANINGS) if word[0] == "-"]
 
 
@@ -76,19 +78,20 @@ def _is_whole(unit: Unit, texts: Sequence[str], first: int, last: int) -> bool:
 
 def _meanings(words: Iterable[tuple[int, Token]], texts: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the meanings of words, of which a compound may have two; articles are included."""
-    return [
-        ("=number",)
-        if word.folded == "n" and texts[place][word.end : word.end + 1] in {"°", "."}
-        else _meanings_of(word.folded)
-        for place, word in words
-    ]
+    found: list[tuple[str, ...]] = []
+    is_counted = False
+    for place, word in words:
+        is_number = word.folded == "n" and texts[place][word.end : word.end + 1] in {"°", "."}
+        found.append(("=number",) if is_number else _meanings_of(word.folded, is_counted))
+        is_counted |= not _COUNTS.isdisjoint(found[-1])
+    return found
 
 
 @lru_cache(maxsize=settings.MOST_KEY_MATCHES)
-def _meanings_of(folded: str) -> tuple[str, ...]:
+def _meanings_of(folded: str, is_counted: bool) -> tuple[str, ...]:
     ending = next((e for e in _ENDINGS if folded.endswith(e)), "")
     is_whole = folded in _MEANINGS or len(folded) - len(ending) <= settings.EXACT_KEY_CHARACTERS
     head = folded if is_whole else folded.removesuffix(ending)
-    bare = head.removesuffix("s")
+    bare = head if is_counted else head.removesuffix("s")
     meaning = _MEANINGS.get(head, _MEANINGS.get(bare, bare))
     return (meaning,) if head == folded else (meaning, _MEANINGS["-" + ending])

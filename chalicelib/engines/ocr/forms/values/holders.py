@@ -50,14 +50,8 @@ def find_holders(
 ) -> dict[str, tuple[LineSegment, ...]]:
     """Find name and address of a card's holder, or of the firm and person of a pay statement.
 
-    Args:
-        entities: entities of the template, which show whether it is for a card or pay statement;
-            for other templates, the result is empty.
-        values: for each entity, the value that was found next to a caption.
-        fragments: text of the page without its keys.
-
-    Returns:
-        The segments of each entity that has no value in `values`.
+    For templates with other `entities`, the result is empty. Otherwise it has the segments of each
+    entity that has no value in `values`, which were found next to captions.
     """
     wanted = set(entities)
     if not (wanted >= CARD or wanted >= PAY):
