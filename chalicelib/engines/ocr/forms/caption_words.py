@@ -15,7 +15,8 @@ _ALSO_VALUES = frozenset(map(fold, WORD_LISTS["values"].split()))
 
 # A remark in brackets after a caption, or the number of a note.
 REMARK = re.compile(
-    r"\s{0,9}\((?:\d{1,2}|(?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,120})\)\s{0,9}(?:[:：]\s{0,9}(?=\())?"
+    r"\s{0,9}\((?:\d{1,2}|(?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,120})\)\s{0,9}"
+    r"(?:[:：]\s{0,9}(?=\([^()]{0,120}\)\s{0,9}/))?"
 )
 _INSTRUCTION = re.compile(
     r"(?:\W?\d{1,2}[a-z]?\W? )?"

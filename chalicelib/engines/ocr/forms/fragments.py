@@ -21,9 +21,12 @@ _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _LED = re.compile(r".+?\s?(?:[.…·_] ?){4,}")
 _CONTINUATION = re.compile(
-    r"\s*(?:/|,\s[a-z])|\s+(?:of|de|du|des|del|di|do|da|der|van)\s[^A-Z\d]*(?:\(\w*\))?$"
-    r"|\s[^\d(:]+\(\d{1,2}\)$"
+    r"\s*(?:/|,\s[a-z])"
+    r"|\s+(?:of|de|du|des|del|di|do(?! not)|da|der|van)\s[^A-Z\d]*(?:\(\w*\))?$"
+    r"|\s[^A-Z\d(:][^\d(:]*\(\d{1,2}\)$"
 )
+# The number of a note; it may also be a negative number.
+_NOTE = re.compile(r"\s*\(\d{1,2}\)\s*")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _LONGEST_NUMBER = "12a. "
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
@@ -68,14 +71,15 @@ def separate_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> 
     labels: list[LineSegment] = []
     captions = set(_captions_alike(segments, spans))
     other = _instructions(segments, spans) | _upright_words(segments)
+    free = [segment for number, segment in enumerate(segments) if number not in spans]
     for number, segment in enumerate(segments):
         if number in spans:
-            fragments += _between_keys(segment, sorted(spans[number]))
+            fragments += _between_keys(segment, sorted(spans[number]), free)
         elif number in captions or _is_label(segment.text):
             labels += [segment] if any(map(str.isalnum, segment.text)) else []
         elif (
             number not in other
-            and not _is_hint(segment, keys)
+            and not _is_hint(segment, keys, free)
             and (fragment := _bare(segment, 0, len(segment.text)))
         ):
             fragments.append(FormFragment(fragment, None, _begins_with_label(segment.text)))
@@ -83,18 +87,31 @@ def separate_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> 
     return UnmatchedText(tuple(kept), tuple(labels))
 
 
-def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
-    if not REMARK.fullmatch(segment.text):
-        return False
+def _is_hint(segment: LineSegment, keys: Sequence[FoundKey], free: Sequence[LineSegment]) -> bool:
     rect, reach = segment.rect, segment.height
+    is_note = _NOTE.fullmatch(segment.text)
+    if not REMARK.fullmatch(segment.text) or (is_note and not _has_text_beyond(segment, free)):
+        return False
     return any(
         (is_level(last, rect) and 0 <= rect.min_x - last.max_x < settings.WORD_GAP_HEIGHTS * reach)
         or (
-            abs(last.min_x - rect.min_x) < reach
+            not is_note
+            and abs(last.min_x - rect.min_x) < reach
             and abs(rect.min_y - last.max_y) < settings.LINE_GAP_HEIGHTS * reach
         )
         for key in keys
         for last in [key.segments[-1].rect]
+        if not (is_note and key.has_colon)
+    )
+
+
+def _has_text_beyond(segment: LineSegment, free: Sequence[LineSegment]) -> bool:
+    """Return whether a text without a key is to the right or below; else (3) is no note."""
+    rect, reach = segment.rect, segment.height
+    return any(
+        (is_level(rect, other) and rect.max_x <= other.min_x)
+        or (abs(other.min_x - rect.min_x) < reach and 0 < other.min_y - rect.center[1] < 2 * reach)
+        for other in (each.rect for each in free)
     )
 
 
@@ -205,7 +222,9 @@ def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:
 
 
 def _between_keys(
-    segment: LineSegment, spans: Sequence[tuple[int, int, int | None]]
+    segment: LineSegment,
+    spans: Sequence[tuple[int, int, int | None]],
+    free: Sequence[LineSegment],
 ) -> Iterator[FormFragment]:
     head = _bare(segment, 0, spans[0][0])
     if head and not (is_enumeration(head.text) or is_instruction(head.text)):
@@ -214,7 +233,7 @@ def _between_keys(
     first = segment.text[spans[0][0]]
     is_numbered = first.isdecimal() or (head and is_enumeration(head.text))
     for (_, end, owner), stop in zip(spans, ends, strict=True):
-        start = _past_hint(segment.text, end, stop)
+        start = _past_hint(segment, end, stop, free)
         rest = _bare(segment, start, stop)
         if rest and is_numbered and stop < len(segment.text):
             number = _NEXT_NUMBER.search(rest.text)
@@ -226,13 +245,15 @@ def _between_keys(
             yield FormFragment(rest, owner)
 
 
-def _past_hint(text: str, start: int, stop: int) -> int:
+def _past_hint(segment: LineSegment, start: int, stop: int, free: Sequence[LineSegment]) -> int:
     """Return the index at which a value may begin after a key.
 
     The rest of the caption is skipped: with the key "Name" in "Name of applicant: …" the value
     begins after the colon, and with "Date" in "Date (MM/DD/YYYY)" after the brackets.
     """
-    end = start
+    text, end = segment.text, start
+    if _NOTE.fullmatch(text, start, stop) and not _has_text_beyond(segment, free):
+        return start
     while remark := REMARK.match(text, end, stop):
         end = remark.end()
     if _CONTINUATION.match(text, end, stop):

@@ -255,3 +255,36 @@ def test_rest_of_a_caption_is_no_value() -> None:
         "weight": "0.98 kg",
         "comments": "No animal skins",
     }
+
+
+@pytest.mark.parametrize(
+    ("caption", "value"),
+    [
+        ("Balance ", "(45)"),
+        ("Balance (3): ", "(1,200.00)"),
+        ("Balance (3): ", "(n/a)"),
+        ("Balance(day):", "(212) 555-0100"),
+        ("Balance ", "Blue shirt (2)"),
+        ("Balance ", "do not call"),
+    ],
+)
+def test_value_that_looks_like_the_rest_of_a_caption_is_found(caption: str, value: str) -> None:
+    """A value is no rest of a caption if it is all that follows the key or its colon."""
+    form = DrawnForm()
+    form.write(60, 100, caption + value)
+
+    assert _read(form, TemplateKey("balance", ("Balance",))) == {"balance": value}
+
+
+@pytest.mark.parametrize(
+    ("caption", "x", "y"), [("Net change:", 60, 124), ("Net change", 190, 100)]
+)
+def test_small_negative_number_next_to_or_below_a_key_is_its_value(
+    caption: str, x: int, y: int
+) -> None:
+    """A number in brackets is that of a note only if a text follows that may be the value."""
+    form = DrawnForm()
+    form.write(60, 100, caption)
+    form.write(x, y, "(45)")
+
+    assert _read(form, TemplateKey("change", ("Net change",))) == {"change": "(45)"}
