@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,11 +33,14 @@ class ProcessorWaits:
         return cls({thread: int(_fields(thread)[1]) for thread in threads})
 
     def seconds_since(self, earlier: ProcessorWaits) -> float:
-        """Return the waiting time after `earlier` was measured; ended threads are left out."""
-        return _NANOSECOND * sum(
-            max(0, total - earlier.nanoseconds.get(thread, 0))
-            for thread, total in self.nanoseconds.items()
-        )
+        """Return the waiting time after `earlier` was measured, of the process that waited longest.
+
+        The waits of its threads are added; threads that have ended are left out.
+        """
+        waits: Counter[str] = Counter()
+        for thread, total in self.nanoseconds.items():
+            waits[thread.parts[2]] += max(0, total - earlier.nanoseconds.get(thread, 0))
+        return _NANOSECOND * max(waits.values(), default=0)
 
 
 def _descendants(process: int) -> list[int]:
