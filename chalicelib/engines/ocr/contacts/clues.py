@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from rapidfuzz import fuzz
 
@@ -77,31 +78,18 @@ def _owner_fit(text: str, owner: str) -> float:
         return settings.NEARLY_FITS
     initials = "".join(word[0] for word in core)
     small = "".join(word[0] for word in core if word not in _SMALL)
-    if len(owner) > 1 and owner in (initials, small):
+    is_start = len(whole) >= settings.SHORTEST_OWNER and owner.startswith(whole)
+    if is_start or (len(owner) > 1 and owner in (initials, small)):
         return settings.OWNER_FIT
-    if (
-        len(owner) > settings.SHORTEST_OWNER
-        and owner.startswith(whole)
-        and len(whole) >= settings.SHORTEST_OWNER
-    ):
-        return settings.OWNER_FIT
-    return (
-        settings.ONE_WORD_FITS
-        if any(len(word) > settings.SHORTEST_OWNER and word in owner for word in core)
-        else 0.0
-    )
+    is_in = any(len(word) > settings.SHORTEST_OWNER and word in owner for word in core)
+    return settings.ONE_WORD_FITS if is_in else 0.0
 
 
 _SMALL = word_set("and & of the for und et y de la")
 
 
 def _starts(words: list[str], owner: str) -> bool:
-    grown = ""
-    for word in words:
-        grown += word
-        if grown == owner and len(owner) >= settings.SHORTEST_OWNER:
-            return True
-    return False
+    return len(owner) >= settings.SHORTEST_OWNER and owner in accumulate(words)
 
 
 def _name_words(text: str) -> list[str]:
@@ -123,9 +111,7 @@ def _local_fit(words: list[str], local: str) -> float:
     )
     if hits > 1 or (hits and flat in _short_forms(words)):
         return 1.0
-    if hits:
-        return settings.PART_OF_NAME_FITS
-    if flat in _short_forms(words):
+    if hits or flat in _short_forms(words):
         return settings.PART_OF_NAME_FITS
     close = max((fuzz.ratio(word, part) for word in long for part in parts), default=0.0)
     return settings.PART_OF_NAME_FITS if close >= settings.ALIKE_RATIO else 0.0

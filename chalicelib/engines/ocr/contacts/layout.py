@@ -52,25 +52,19 @@ class Neighbours:
     def around(self, piece: CardPiece) -> list[CardPiece]:
         """Return the nearest pieces left, right, above and below a piece, from top to bottom."""
         place, height = piece.rect, piece.height
-        low = int(np.searchsorted(self._tops, place.min_y - settings.AROUND_HEIGHTS * height))
-        high = int(
-            np.searchsorted(
-                self._tops, place.max_y + settings.AROUND_HEIGHTS * height, side="right"
-            )
-        )
+        reach = settings.AROUND_HEIGHTS * height
+        low = int(np.searchsorted(self._tops, place.min_y - reach))
+        high = int(np.searchsorted(self._tops, place.max_y + reach, side="right"))
         middle = int(np.searchsorted(self._tops, place.min_y))
-        low, high = (
-            max(low, middle - settings.MOST_NEAR_ROWS),
-            min(high, middle + settings.MOST_NEAR_ROWS),
-        )
+        low = max(low, middle - settings.MOST_NEAR_ROWS)
+        high = min(high, middle + settings.MOST_NEAR_ROWS)
         rows = self._rows[low:high]
         aside = np.maximum(rows[:, 0] - place.max_x, place.min_x - rows[:, 2])
         away = np.maximum(rows[:, 1] - place.max_y, place.min_y - rows[:, 3])
         near = np.flatnonzero(aside < settings.AROUND_HEIGHTS * np.maximum(rows[:, 4], height))
         if len(near) > settings.MOST_NEIGHBOURS:
             distance = np.maximum(aside[near], 0.0) + np.maximum(away[near], 0.0)
-            near = np.sort(
-                near[np.argsort(distance, kind="stable")[: settings.MOST_NEIGHBOURS + 1]]
-            )
+            nearest = np.argsort(distance, kind="stable")[: settings.MOST_NEIGHBOURS + 1]
+            near = np.sort(near[nearest])
         found = (self._pieces[low + place] for place in near.tolist())
         return [other for other in found if other is not piece]

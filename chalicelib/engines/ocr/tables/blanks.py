@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.page import Quad, Rect, TextLine
+from chalicelib.domain.documents.page import Quad, Rect, TextLine, around
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot
-from chalicelib.engines.ocr.tables.rows import Span
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
@@ -47,33 +46,29 @@ def read_blanks(
     return replace(filled, texts=tuple(texts))
 
 
-def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
-    extents: dict[int, Span] = {}
+def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Rect]:
+    """Return the box around the text of each row, or of each column."""
+    boxes: dict[int, list[Rect]] = {}
     for slot, lines in filled.cells():
         lanes = slot.rows if is_row else slot.columns
-        if len(lanes) != 1:
-            continue
-        for line in lines:
-            box = line.box
-            start, end = (box.min_y, box.max_y) if is_row else (box.min_x, box.max_x)
-            known = extents.get(lanes.start, (start, end))
-            extents[lanes.start] = min(known[0], start), max(known[1], end)
-    return extents
+        if len(lanes) == 1 and lines:
+            boxes.setdefault(lanes.start, []).extend(line.box for line in lines)
+    return {lane: around(own) for lane, own in boxes.items()}
 
 
 def _area(
-    slot: Slot, rows: dict[int, Span], columns: dict[int, Span], text_height: float
+    slot: Slot, rows: dict[int, Rect], columns: dict[int, Rect], text_height: float
 ) -> Rect | None:
     """Return where a cell without text may contain text; None if its row or column is empty."""
     tall = [rows[row] for row in slot.rows if row in rows]
     wide = [columns[column] for column in slot.columns if column in columns]
     if not tall or not wide:
         return None
-    slack = 0.3 * text_height
-    left, right = min(start for start, _ in wide), max(end for _, end in wide)
-    left = max([left - slack, *(end for _, end in columns.values() if end < left)])
-    right = min([right + slack, *(start for start, _ in columns.values() if start > right)])
-    return Rect(left, min(start for start, _ in tall), right, max(end for _, end in tall))
+    row, column, slack = around(tall), around(wide), 0.3 * text_height
+    left = [box.max_x for box in columns.values() if box.max_x < column.min_x]
+    right = [box.min_x for box in columns.values() if box.min_x > column.max_x]
+    left_end, right_end = max([column.min_x - slack, *left]), min([column.max_x + slack, *right])
+    return Rect(left_end, row.min_y, right_end, row.max_y)
 
 
 def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:

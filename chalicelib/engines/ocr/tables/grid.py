@@ -19,13 +19,10 @@ class Slot:
     row: int
     """First row of the cell, from 0."""
     column: int
-    """First column of the cell, from 0."""
     box: Rect
     """Box of the cell. In a table that the network predicted, the box of the cell's text."""
     row_span: int = 1
-    """Number of rows."""
     column_span: int = 1
-    """Number of columns."""
     is_head: bool = False
     """Whether the network marks the cell as part of the header."""
 
@@ -45,7 +42,6 @@ class TableGrid:
     """The cells of one table."""
 
     box: Rect
-    """Box of the table."""
     slots: tuple[Slot, ...]
     """Cells, row by row. No two cover the same row and column."""
     probability: float = 1.0

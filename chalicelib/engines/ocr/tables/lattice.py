@@ -31,16 +31,6 @@ class Lattice:
     text_height: float
     """The usual height of a line of text, in pixels."""
 
-    @property
-    def box(self) -> Rect:
-        """Smallest rectangle around the ruled lines."""
-        return Rect(
-            min(ruling.start for ruling in self.horizontal),
-            min(ruling.start for ruling in self.vertical),
-            max(ruling.end for ruling in self.horizontal),
-            max(ruling.end for ruling in self.vertical),
-        )
-
 
 def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
     """Yield groups of ruled lines that cross; at least two in each direction."""

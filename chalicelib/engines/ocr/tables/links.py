@@ -74,20 +74,17 @@ def link(parts: Sequence[PagePart]) -> list[WholeTable]:
         is_neighbour = (
             before is not None
             and part.view.page.number == before.view.page.number + 1
-            and not any(other is not part and _is_above(other, part) for other in parts)
+            and not any(
+                other.view.page.number == part.view.page.number
+                and other.table.box.min_y < part.table.box.min_y
+                for other in parts
+            )
         )
         if before and known and is_neighbour and _continues_table(known, before, part):
             wholes[-1] = _joined(known, part.table)
         else:
             wholes.append(alone(part))
     return wholes
-
-
-def _is_above(other: PagePart, part: PagePart) -> bool:
-    return (
-        other.view.page.number == part.view.page.number
-        and other.table.box.min_y < part.table.box.min_y
-    )
 
 
 def _continues_table(known: WholeTable, before: PagePart, part: PagePart) -> bool:
@@ -188,9 +185,7 @@ def _has_own_header(known: Table, table: Table) -> bool:
     numeric = {column for column, kinds in body.items() if sum(kinds) > 0.5 * len(kinds)}
     first = [cell for cell in table.cells if cell.row == 1 and cell.text]
     words = [cell for cell in first if cell.column in numeric and not is_numeric(cell.text)]
-    if not numeric:
-        return any(cell.kind == COLUMN_HEADER for cell in first)
-    return bool(words)
+    return bool(words) if numeric else any(cell.kind == COLUMN_HEADER for cell in first)
 
 
 def _joined(known: WholeTable, table: Table) -> WholeTable:

@@ -7,7 +7,7 @@ them, and where there is a wide gap in their ink. Boxes are then tightened to th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
@@ -23,12 +23,8 @@ _STROKES = "|¦"
 
 def text_height(lines: Iterable[TextLine]) -> float:
     """Return the usual height of a line, in pixels; 20 if there are no lines."""
-    heights = [line.box.height for line in lines]
-    return (
-        max(settings.LEAST_TEXT_PIXELS, float(median(heights)))
-        if heights
-        else settings.UNKNOWN_TEXT_PIXELS
-    )
+    heights = [line.box.height for line in lines] or [settings.UNKNOWN_TEXT_PIXELS]
+    return max(settings.LEAST_TEXT_PIXELS, float(median(heights)))
 
 
 def cut_page(
@@ -128,11 +124,8 @@ def _places(line: TextLine) -> tuple[float, ...]:
     if len(line.places) == len(line.text):
         return line.places
     widths = [0.5 if character in _NARROW else 1.0 for character in line.text]
-    total, passed, places = sum(widths), 0.0, []
-    for width in widths:
-        places.append((passed + width / 2) / total)
-        passed += width
-    return tuple(places)
+    ends = list(accumulate(widths))
+    return tuple((end - width / 2) / ends[-1] for end, width in zip(ends, widths, strict=True))
 
 
 def _break(text: str, places: Sequence[float], middle: float) -> int:

@@ -193,12 +193,11 @@ def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
     Lines thicker than `max_thickness` pixels are shaded areas, which are not erased.
     """
     clean = pixels.copy()
-    for ruling in rulings.horizontal:
-        if ruling.thickness <= max_thickness:
-            _paint(clean, ruling)
-    for ruling in rulings.vertical:
-        if ruling.thickness <= max_thickness:
-            _paint(clean.transpose(1, 0, 2), ruling)
+    turned = clean.transpose(1, 0, 2)
+    for image, lines in ((clean, rulings.horizontal), (turned, rulings.vertical)):
+        for ruling in lines:
+            if ruling.thickness <= max_thickness:
+                _paint(image, ruling)
     return clean
 
 

@@ -35,7 +35,7 @@ def test_groups_that_do_not_touch_are_apart() -> None:
     moved = [(y, 400, 700) for y, _, _ in FLAT]
     moved_tall = [(x + 400, 0, 150) for x, _, _ in TALL]
     found = lattice_of([*FLAT, *moved, (400, 0, 300)], [*TALL, *moved_tall])
-    assert sorted(lattice.box.min_x for lattice in found) == [0, 400]
+    assert sorted(lattice.horizontal[0].start for lattice in found) == [0, 400]
 
 
 def test_full_borders_give_every_place() -> None:
