@@ -1,11 +1,13 @@
 """Fits the probability that a table structure is correct, and writes the weights with their card.
 
-Run with `python -m bench.fit_tables [--write]`, about 10 minutes. The weights are fitted only on
-generated pages with a table or without any (bench/table_pages.py): text layers, and images that the
-engine reads. The command prints how often the most probable structure is correct if its family is
-left out of the fit; a table without any proposed structure counts as 0. `--write` replaces
-chalicelib/assets/ocr/tables.json. The same sources give the same weights. The card records a digest
-of structures that are proposed, so that a test fails if the weights are outdated.
+Run with `python -m bench.fit_tables [--write]`, about 15 minutes. The weights are fitted only on
+generated pages with tables or without any (bench/table_pages.py): text layers, and images that the
+engine reads. Weights of cuts, at which text is divided, are fitted first (bench/table_cuts.py); the
+structures of a family come from cuts that are fitted without this family. The command prints how
+often the most probable structure is correct if its family is left out of the fit; a table without
+any proposed structure counts as 0. `--write` replaces chalicelib/assets/ocr/tables.json. The same
+sources give the same weights. The card records a digest of structures that are proposed, so that a
+test fails if the weights are outdated.
 """
 
 from __future__ import annotations
@@ -15,20 +17,22 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
 
 import numpy as np
+from msgspec import to_builtins
 
 from bench.bench_ocr import open_reader
 from bench.ocr_document_metrics import ScoredField, calibration_error
 from bench.ocr_reading import Reader, go_on
 from bench.ocr_table_metrics import GridText, count_cells, count_relations
 from bench.report import say
-from bench.signed_fit import fit_signed
-from bench.table_families import FAMILIES
+from bench.signed_fit import PENALTY, fit_ridge, fit_signed
+from bench.table_cuts import cut_figures, cuts_left_out, fit_cuts, read_cuts
+from bench.table_families import CUT_FAMILIES, FAMILIES
 from bench.table_pages import EVERY, FITTED, TablePage, draw_table, generator_digest
 from chalicelib.domain.documents.page import Point, ReadPage, TextLine
 from chalicelib.engines.ocr.interface import PPOCR, TextEngine
@@ -36,23 +40,24 @@ from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.engines.ocr.tables.scoring import (
     INPUTS,
     WEIGHTS,
+    FittedWeights,
     Structure,
+    TableCut,
     fitted_weights,
 )
 
+# Weights of cuts, by their direction.
+Cuts = Mapping[str, FittedWeights]
 IMAGES = 6
 """One page in this many is read from its image."""
 RIGHT, RIGHT_CELLS = 0.95, 0.9
 """Adjacency F1, and F1 of cells, from which a structure counts as correct."""
-PENALTY, ROUNDS = 3.0, 40
-"""Factor of the penalty on squared weights of standardised inputs, and number of steps of Newton's
-method."""
 SIGNS = {
     "joinedColumns": -1, "joinedRows": -1, "rhythm": -1, "cutByRules": -1, "wordy": -1,
     "leftOut": -1, "agreement": 1, "looseSigns": -1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
-WATCHED = EVERY[::2]
+WATCHED = (*EVERY[::2], *CUT_FAMILIES)
 """Families whose first page shows, by the structures proposed for it, that a fit is outdated."""
 
 
@@ -75,8 +80,11 @@ class Case:
         return self.f1 >= RIGHT and self.cells >= RIGHT_CELLS
 
 
-def read_cases(reader: Reader) -> Iterator[Case]:
-    """Yield the structures that are proposed for the tables on generated pages."""
+def read_cases(reader: Reader, cuts: Mapping[str, Cuts]) -> Iterator[Case]:
+    """Yield the structures that are proposed for the tables on generated pages.
+
+    `cuts` has the weights of cuts for each family.
+    """
     for number, family in enumerate(EVERY):
         say(f"{number + 1} of {len(EVERY)}: {family}")
         for seed in FITTED:
@@ -84,18 +92,24 @@ def read_cases(reader: Reader) -> Iterator[Case]:
             page = drawn.layer()
             if (seed + number) % IMAGES == 0:
                 (page,) = reader.pages(drawn.png(), needs_pixels=True)
-            yield from page_cases(reader, page, drawn, (family, f"{family} {seed}"))
+            seen = proposed_structures(reader, page, cuts[family])
+            yield from page_cases(seen, page, drawn, (family, f"{family} {seed}"))
 
 
 def page_cases(
-    reader: Reader, page: ReadPage, drawn: TablePage, names: tuple[str, str]
+    seen: Iterable[Structure], page: ReadPage, drawn: TablePage, names: tuple[str, str]
 ) -> Iterator[Case]:
-    """Yield the structures that are proposed for the table on one page."""
-    seen = proposed_structures(reader, page)
+    """Yield the structures that are proposed for the tables on one page.
+
+    A structure is compared with the table on the page that is most similar.
+    """
     places = drawn_places(page, drawn)
-    truth = [
-        replace(cell, text=drawn_text(own, drawn, places, page.lines))
-        for cell, own in zip(drawn.cells, drawn.places, strict=True)
+    truths = [
+        [
+            replace(cell, text=drawn_text(own, drawn, places, page.lines))
+            for own, cell in table.items()
+        ]
+        for table in drawn.tables or ({},)
     ]
     every = range(len(drawn.sheet.lines))
     for structure in seen:
@@ -111,17 +125,24 @@ def page_cases(
             for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
         ]
         filled_cells = [cell for cell in found if cell.text]
-        f1 = count_relations([found], [truth]).f1
-        cells = count_cells(filled_cells, truth).f1
+        f1, cells = max(
+            (count_relations([found], [truth]).f1, count_cells(filled_cells, truth).f1)
+            for truth in truths
+        )
         yield Case(*names, structure.inputs, structure.source, f1, cells)
 
 
-def proposed_structures(reader: Reader, page: ReadPage) -> list[Structure]:
-    """Return the structures that are proposed for the tables on a page."""
+def proposed_structures(reader: Reader, page: ReadPage, cuts: Cuts) -> list[Structure]:
+    """Return the structures that are proposed for the tables on a page.
+
+    `cuts` has the weights of cuts, by their direction.
+    """
     seen: list[Structure] = []
 
-    def remember(structure: Structure) -> float:
-        seen.append(structure)
+    def remember(each: Structure | TableCut) -> float:
+        if isinstance(each, TableCut):
+            return cuts[each.direction].probability(each.inputs)
+        seen.append(each)
         # No structure is certain here, so the network proposes one too.
         return 0.5
 
@@ -129,7 +150,7 @@ def proposed_structures(reader: Reader, page: ReadPage) -> list[Structure]:
     return seen
 
 
-def structures_digest() -> str:
+def structures_digest(cuts: Cuts) -> str:
     """Return one sha256 of settings of the fit, and of the inputs of structures of text layers.
 
     If it changes, the code proposes or describes other structures, and a new fit is needed. Changes
@@ -139,7 +160,7 @@ def structures_digest() -> str:
     # Pages with a text layer need no engine, and the network's structures depend on its files.
     reader = Reader(cast("TextEngine", None), None)
     for family in WATCHED:
-        for structure in proposed_structures(reader, draw_table(family, FITTED[0]).layer()):
+        for structure in proposed_structures(reader, draw_table(family, FITTED[0]).layer(), cuts):
             inputs = [f"{each + 0.0:.3f}" for each in structure.inputs]
             digest.update(json.dumps([family, structure.source, inputs]).encode())
     return digest.hexdigest()
@@ -180,24 +201,7 @@ def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
     sizes = Counter(case.page for case in cases)
     counts = np.array([len(cases) / len(sizes) / sizes[case.page] for case in cases])
     right = np.array([case.is_right for case in cases], dtype=np.float64)
-    return fit_signed(_fit_inputs, INPUTS, SIGNS, rows, right, counts)
-
-
-def _fit_inputs(
-    rows: np.ndarray, right: np.ndarray, counts: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Return bias and weights of a fit that uses only some of the inputs."""
-    scale = rows.std(axis=0) + 1e-9
-    inputs = np.hstack((np.ones((len(rows), 1)), rows / scale))
-    penalty = PENALTY * np.eye(inputs.shape[1])
-    penalty[0, 0] = 0.0
-    weights = np.zeros(inputs.shape[1])
-    for _ in range(ROUNDS):
-        guess = 1 / (1 + np.exp(-inputs @ weights))
-        slope = inputs.T @ (counts * (right - guess)) - penalty @ weights
-        curve = (inputs.T * (counts * guess * (1 - guess))) @ inputs + penalty
-        weights += np.linalg.solve(curve, slope)
-    return float(weights[0]), weights[1:] / scale
+    return fit_signed(fit_ridge, INPUTS, SIGNS, rows, right, counts)
 
 
 def left_out(cases: Sequence[Case]) -> list[tuple[Case, float]]:
@@ -246,8 +250,12 @@ def left_out_figures(cases: Sequence[Case]) -> dict[str, float]:
     }
 
 
-def weights_file(cases: Sequence[Case]) -> dict[str, object]:
-    """Return the weights with their card."""
+def weights_file(reader: Reader) -> dict[str, object]:
+    """Fit, and return the weights with their card."""
+    places = list(read_cuts())
+    without = cuts_left_out(places)
+    cuts = fit_cuts(places)
+    cases = list(read_cases(reader, dict.fromkeys(EVERY, cuts) | without))
     bias, weights = fit(cases)
     return {
         "card": {
@@ -257,13 +265,15 @@ def weights_file(cases: Sequence[Case]) -> dict[str, object]:
             "date": f"{datetime.now(UTC):%Y-%m-%d}",
             "licence": "Apache-2.0",
             "inputs": [{"name": "Generated tables", "sha256": generator_digest()}],
-            "structures": structures_digest(),
+            "structures": structures_digest(cuts),
             "familiesLeftOut": {
                 name: round(figure, 3) for name, figure in left_out_figures(cases).items()
             },
+            "cutsOfFamiliesLeftOut": cut_figures(places, without),
         },
         "bias": round(bias, 3),
         "weights": {name: round(weight, 3) for name, weight in zip(INPUTS, weights, strict=True)},
+        "cuts": to_builtins(cuts),
     }
 
 
@@ -276,7 +286,7 @@ def main() -> int:
     if reader is None:
         print("The engine is absent: run make models.")
         return 2
-    text = json.dumps(weights_file(list(read_cases(reader))), indent=1) + "\n"
+    text = json.dumps(weights_file(reader), indent=1) + "\n"
     print(text)
     if arguments.write:
         WEIGHTS.write_text(text, encoding="utf-8")

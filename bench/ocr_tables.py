@@ -23,6 +23,7 @@ from bench.ocr_table_data import (
 from bench.ocr_table_metrics import cells_of, count_cells, count_relations, pair_tables, teds
 from bench.ocr_text_metrics import Tally, count_words, total
 from bench.report import Bar, say
+from bench.table_families import CUT_FAMILIES, FAMILIES
 from bench.table_pages import MEASURED, draw_tables
 from chalicelib.domain.documents.findings import Table
 from chalicelib.domain.documents.page import ReadPage
@@ -160,14 +161,17 @@ def bench_invoices(bench: Bench) -> None:
 
 def bench_generated(bench: Bench) -> None:
     """Report the F1 of relations in generated tables, with seeds that no weight was fitted on."""
-    result = Found()
-    for _, drawn in draw_tables(MEASURED):
-        with result.cost.document():
-            tables = tables_of(bench.reader, drawn.layer())
-        result.relations.append(count_relations(map(cells_of, tables), [drawn.cells]))
-    title = f"{len(result.relations)} generated tables, text layer"
-    add_f1(bench, f"{title}: adjacency F1", result.relations, Bar(0.95), None)
-    bench.add_cpu(title, result.cost, None, None)
+    kinds = {"generated tables": FAMILIES, "generated pages of two tables or of one": CUT_FAMILIES}
+    for kind, families in kinds.items():
+        result = Found()
+        for _, drawn in draw_tables(families, MEASURED):
+            with result.cost.document():
+                tables = tables_of(bench.reader, drawn.layer())
+            truth = [table.values() for table in drawn.tables]
+            result.relations.append(count_relations(map(cells_of, tables), truth))
+        title = f"{len(result.relations)} {kind}, text layer"
+        add_f1(bench, f"{title}: adjacency F1", result.relations, Bar(0.95), None)
+        bench.add_cpu(title, result.cost, None, None)
 
 
 def bench_pubtabnet(bench: Bench) -> None:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+PENALTY, ROUNDS = 3.0, 40
+"""Factor of the penalty on squared weights of standardised inputs, and number of steps of Newton's
+method."""
 # Returns bias and weights, given the inputs, the answers and the weights of the cases.
 Fit = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray]]
 
@@ -44,3 +47,21 @@ def fit_signed(
             weights[used] = some
             return bias, tuple(map(float, weights))
         used = [place for place in used if place not in wrong]
+
+
+def fit_ridge(rows: np.ndarray, right: np.ndarray, counts: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return bias and weights of a logistic regression with ridge penalty, by Newton's method.
+
+    Source: Hastie, Tibshirani, Friedman 2009, section 4.4.1. Parameters as in `fit_signed`.
+    """
+    scale = rows.std(axis=0) + 1e-9
+    inputs = np.hstack((np.ones((len(rows), 1)), rows / scale))
+    penalty = PENALTY * np.eye(inputs.shape[1])
+    penalty[0, 0] = 1e-6
+    weights = np.zeros(inputs.shape[1])
+    for _ in range(ROUNDS):
+        guess = 1 / (1 + np.exp(-inputs @ weights))
+        slope = inputs.T @ (counts * (right - guess)) - penalty @ weights
+        curve = (inputs.T * (counts * guess * (1 - guess))) @ inputs + penalty
+        weights += np.linalg.solve(curve, slope)
+    return float(weights[0]), weights[1:] / scale

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 NUMBERS, CODES, WORDS = "numbers", "codes", "words"
 PAIRS, DATES, TEXTS = "pairs", "dates", "texts"
+BELOW, RIGHT = "below", "right"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,16 @@ class Family:
     most_columns: int = 8
     """Maximum number of columns; at least two."""
     rows: tuple[int, int] = (4, 14)
+    second: str = ""
+    """Where a second table is: BELOW or RIGHT; empty if there is none."""
+    is_other: bool = False
+    """Whether the second table has other columns than the first one."""
+    has_breaks: bool = False
+    """Whether there is a blank row between groups of rows."""
+    has_units: bool = False
+    """Whether rows of headings have texts in all columns, such as units."""
+    has_wide_gutter: bool = False
+    """Whether one gap between columns is much wider than the others."""
 
 
 FAMILIES: Mapping[str, Family] = {
@@ -152,3 +163,28 @@ FAMILIES: Mapping[str, Family] = {
     "named groups, two lines": Family("names", has_spans=True, header_lines=2, empty=0.1),
     "named groups, no corner": Family("names", (NUMBERS, CODES), has_spans=True, has_corner=False),
 }
+CUT_FAMILIES: Mapping[str, Family] = {
+    "plain, one below": Family("none", (NUMBERS, WORDS), second=BELOW, rows=(4, 9)),
+    "three, one below": Family("three", (NUMBERS, CODES), second=BELOW, rows=(4, 9)),
+    "rows, one below": Family("rows", (NUMBERS, WORDS), second=BELOW, rows=(4, 9)),
+    "plain, other below": Family("none", second=BELOW, is_other=True, rows=(4, 9)),
+    "three, other below": Family(
+        "three", (NUMBERS, WORDS), second=BELOW, is_other=True, rows=(4, 9)
+    ),
+    "plain, one right": Family("none", second=RIGHT, is_other=True, most_columns=4),
+    "three, one right": Family("three", (NUMBERS, CODES), second=RIGHT, most_columns=4),
+    "rows, one right": Family("rows", second=RIGHT, is_other=True, most_columns=4),
+    "plain breaks": Family("none", (NUMBERS, WORDS), has_breaks=True, rows=(6, 18)),
+    "three breaks": Family("three", (NUMBERS, CODES), has_breaks=True, rows=(6, 18)),
+    "three section breaks": Family("three", has_breaks=True, has_sections=True, rows=(8, 18)),
+    "plain units": Family("none", has_units=True, has_sections=True, rows=(6, 18)),
+    "three units": Family(
+        "three", (NUMBERS, CODES), has_units=True, has_breaks=True, has_sections=True, rows=(6, 18)
+    ),
+    "rows breaks": Family("rows", (NUMBERS, WORDS), has_breaks=True, rows=(6, 18)),
+    "plain wide": Family("none", (NUMBERS, WORDS), has_wide_gutter=True, most_columns=6),
+    "three wide": Family("three", (CODES, NUMBERS), has_wide_gutter=True, most_columns=6),
+    "rows wide": Family("rows", (WORDS, NUMBERS), has_wide_gutter=True, most_columns=6),
+    "plain spans wide": Family("names", has_spans=True, has_wide_gutter=True, most_columns=6),
+}
+"""Families with two tables, or with one that looks like two, to fit where text is divided."""

@@ -1,4 +1,4 @@
-"""Draws pages with one table whose cells are known, to fit and measure how tables are recognised.
+"""Draws pages with tables whose cells are known, to fit and measure how tables are recognised.
 
 A family is one way to rule and to fill a table. Fits leave out whole families. All names and
 numbers are invented.
@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from random import Random
@@ -18,42 +18,29 @@ from random import Random
 import numpy as np
 from PIL import Image
 
+from bench import table_words as words
 from bench.drawn_pages import SENTENCES, font, wrapped
 from bench.form_pages.sheet import HEIGHT, WIDTH, Sheet
-from bench.ocr_table_data import Cells
 from bench.ocr_table_metrics import GridText
 from bench.plain_pages import PLAIN, draw_plain
-from bench.table_families import CODES, DATES, FAMILIES, NUMBERS, PAIRS, TEXTS, WORDS, Family
+from bench.table_families import (
+    CODES,
+    CUT_FAMILIES,
+    DATES,
+    FAMILIES,
+    NUMBERS,
+    PAIRS,
+    RIGHT,
+    TEXTS,
+    WORDS,
+    Family,
+)  # fmt: skip
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 
 EVERY = (*FAMILIES, *PLAIN)
-"""Families of pages with a table, then of those without."""
+"""Families of pages with one table, then of those without."""
 # Seeds of the pages on which weights are fitted, and of those on which they are measured.
 FITTED, MEASURED = range(6), range(100, 104)
-_NAMES = (
-    "Kelby", "Orrin Bay", "Saltmere", "Tarn", "Upper Quillmoor", "Ferndale", "Port Alder", "Wexley",
-    "North Harbour", "Ashdown", "Bracken Hill", "Coldwater", "Dunmore", "Eastgate", "Fallow End",
-)  # fmt: skip
-_LONG = (
-    "Repairs of harbour walls and of the northern pier", "Boats that were registered in spring",
-    "Persons who answered all questions of the second part", "Cost of delivery to remote places",
-    "Stones replaced since the first inspection", "Members present at more than half of meetings",
-    "Samples with a value above the limit after treatment", "Working hours without holidays",
-)  # fmt: skip
-_HEADS = (
-    "Total", "Share", "Year", "Mean", "Units", "Price", "Boats", "Cost", "Change", "Region", "Code",
-    "Hours", "Rate", "Class", "Count", "Weight", "Score", "Length", "Owner", "State",
-)  # fmt: skip
-_LONG_HEADS = (
-    "Number of boats", "Mean length (m)", "Share of total", "Cost per unit", "Change since 2019",
-    "Hours per week", "Place of origin", "Date of entry", "Price without tax", "Standard error",
-)  # fmt: skip
-_GROUPS = ("Summer", "Winter", "Before treatment", "After treatment", "2021", "2022", "All", "Men")
-_SECTIONS = ("Northern district", "Southern district", "Private owners", "Companies", "Other")
-_NOTES = (
-    "* Without boats of visitors.", "Source: registry of the harbour office.",
-    "Values are means; standard deviations in brackets.", "n.a. = not available",
-)  # fmt: skip
 _VALUES: Mapping[str, Callable[[Random], str]] = {
     TEXTS: lambda random: random.choice(SENTENCES["en"]),
     PAIRS: lambda random: f"{random.uniform(0, 60):.1f}\n({random.uniform(0, 9):.2f})",
@@ -62,18 +49,16 @@ _VALUES: Mapping[str, Callable[[Random], str]] = {
         f"{random.randint(1, 28):02}/{random.randint(1, 12):02}/20{random.randint(10, 26)}"
     ),
 }
-_WORDS = ("yes", "no", "open", "closed", "oak", "pine", "sound", "weak", "Ms Winslow", "Mr Orr")
 
 
 @dataclass
 class TablePage:
-    """A page with one table, or without a table; then `cells` is empty."""
+    """A page with one table, with two, or without any."""
 
     sheet: Sheet
-    cells: Cells
-    """The true cells with text, from row 0."""
-    places: tuple[tuple[int, ...], ...]
-    """Numbers of the lines on the page that belong to each cell."""
+    tables: tuple[dict[tuple[int, ...], GridText], ...]
+    """The true cells with text of each table, from row 0, by the numbers of their lines on the
+    page."""
     cut: Rect
     """The visible part of the page: all of it, or little more than the table."""
     scale: float
@@ -121,24 +106,26 @@ class _Row:
 
 def draw_table(name: str, seed: int) -> TablePage:
     """Draw a page of a family, with a table or without any."""
-    if name in FAMILIES:
-        return _Drawing(FAMILIES[name], Random(f"{name} {seed}")).draw()
-    return TablePage(draw_plain(name, seed), (), (), Rect(0, 0, WIDTH, HEIGHT), 0.7)
+    if family := FAMILIES.get(name) or CUT_FAMILIES.get(name):
+        return _Drawing(family, Random(f"{name} {seed}")).draw()
+    return TablePage(draw_plain(name, seed), (), Rect(0, 0, WIDTH, HEIGHT), 0.7)
 
 
-def draw_tables(seeds: range) -> Iterator[tuple[str, TablePage]]:
+def draw_tables(families: Iterable[str], seeds: range) -> Iterator[tuple[str, TablePage]]:
     """Draw a page of every family of tables for each seed."""
     for seed in seeds:
-        for name in FAMILIES:
+        for name in families:
             yield name, draw_table(name, seed)
 
 
 def generator_digest() -> str:
     """Return one sha256 of the texts and boxes of a page of each family."""
     digest = hashlib.sha256()
-    for name in EVERY:
+    for name in (*EVERY, *CUT_FAMILIES):
         page = draw_table(name, FITTED[0])
-        cells = [(each.row, each.column, each.text) for each in page.cells]
+        cells = [
+            (each.row, each.column, each.text) for table in page.tables for each in table.values()
+        ]
         lines = [
             (line.text, round(line.box.min_x), round(line.box.min_y)) for line in page.sheet.lines
         ]
@@ -154,6 +141,8 @@ class _Drawing:
         self.sheet = Sheet(random)
         self.font = random.choice(("DejaVuSans.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf"))
         self.size = random.randint(16, 24)
+        if family.second == RIGHT:
+            self.size = round(0.75 * self.size)
         self.pitch = round(random.uniform(1.1, 1.35) * self.size)
         most = min(family.most_columns, 5 if {WORDS, TEXTS} & {*family.body} else 8)
         self.count = random.randint(min(3, most), most)
@@ -175,38 +164,81 @@ class _Drawing:
 
     def draw(self) -> TablePage:
         """Draw text, then the table, then more text."""
+        random, family = self.random, self.family
+        y = self._intro()
+        rows = [*self._header(), *self._body()]
+        widths = self._widths(rows)
+        if family.has_sums:
+            y = self._sums(y, 700.0) + random.uniform(1.5, 3) * self.pitch
+        free = 0.0 if family.second else WIDTH - 160 - sum(widths)
+        if family.has_wide_gutter:
+            widths[random.randrange(len(widths) - 1)] += max(
+                0.0, min(free, random.uniform(3, 9) * self.size)
+            )
+        elif free > 0 and random.random() < 0.5:
+            widths = [width + min(free / len(widths), 60.0) for width in widths]
+        most = 81 if family.second == RIGHT else max(81, WIDTH - 80 - sum(widths))
+        edges = list(accumulate(widths, initial=random.uniform(80, most)))
+        tables = [self.cells]
+        tops = self._table(rows, edges, y)
+        if family.second:
+            tables.append({})
+            self.cells = tables[-1]
+            tops = self._second(edges, tops)
+        cut = self._surroundings(edges, tops)
+        return TablePage(self.sheet, tuple(tables), cut, random.choice((0.5, 0.7, 1.0)))
+
+    def _intro(self) -> float:
+        """Write what is above the table; return where it ends."""
         random = self.random
         y = float(random.randint(60, 160))
         for _ in range(random.randint(0, 2)):
             y = self._prose(y, random.choice(SENTENCES["en"]))
         if random.random() < 0.6:
-            self._write(100, y, f"Table {random.randint(1, 9)}. {random.choice(_LONG)}")
+            self._write(100, y, f"Table {random.randint(1, 9)}. {random.choice(words.LONG)}")
             y += self.pitch * random.uniform(1.2, 2.5)
-        rows = [*self._header(), *self._body()]
-        widths = self._widths(rows)
-        if self.family.has_sums:
-            y = self._sums(y, 700.0) + random.uniform(1.5, 3) * self.pitch
-        free = WIDTH - 160 - sum(widths)
-        if free > 0 and random.random() < 0.5:
-            widths = [width + min(free / len(widths), 60.0) for width in widths]
-        left = random.uniform(80, max(81, WIDTH - 80 - sum(widths)))
-        edges = list(accumulate(widths, initial=left))
-        tops = self._table(rows, edges, y)
-        self._rules(rows, edges, tops)
-        cut = Rect(0, 0, WIDTH, HEIGHT)
+        return y
+
+    def _surroundings(self, edges: Sequence[float], tops: Sequence[float]) -> Rect:
+        """Write what is below the table; return the visible part of the page."""
+        random = self.random
         if self.family.has_sums:
             self._sums(tops[-1] + random.uniform(0.5, 2.5) * self.pitch, edges[-1] - 260)
-        elif random.random() < 0.3:
+        elif not self.family.second and random.random() < 0.3:
             margin = random.uniform(8, 30)
-            cut = Rect(left - margin, y - margin, edges[-1] + margin, tops[-1] + margin)
+            return Rect(edges[0] - margin, tops[0] - margin, edges[-1] + margin, tops[-1] + margin)
         else:
-            self._below(tops[-1], left)
-        scale = random.choice((0.5, 0.7, 1.0))
-        return TablePage(self.sheet, tuple(self.cells.values()), tuple(self.cells), cut, scale)
+            self._below(tops[-1], edges[0])
+        return Rect(0, 0, WIDTH, HEIGHT)
+
+    def _second(self, edges: Sequence[float], tops: Sequence[float]) -> list[float]:
+        """Draw another table next to the first one or below it; return the tops of the lower."""
+        random, family = self.random, self.family
+        if family.is_other:
+            self.count = random.randint(3, family.most_columns if family.second == RIGHT else 7)
+            self.kinds = [family.first, *random.choices(family.body, k=self.count - 1)]
+            self.shares = [0.0, *random.choices((0.0, 0.5, 1.0, 1.0), k=self.count - 1)]
+        rows = [*self._header(), *self._body()]
+        widths = self._widths(rows)
+        if family.second == RIGHT:
+            left, y = edges[-1] + random.uniform(0.5, 4) * self.size, tops[0]
+            if family.is_other and random.random() < 0.5:
+                y += random.uniform(0.0, 2) * self.pitch
+                self.room *= random.uniform(0.6, 1.5)
+        else:
+            left, y = edges[0], tops[-1] + random.uniform(0.5, 2.5) * self.pitch
+            if random.random() < 0.35:
+                self._write(left + self.gap / 2, y, random.choice((*words.LONG, *words.LONG_HEADS)))
+                y += random.uniform(1, 1.6) * self.pitch
+            if not family.is_other:
+                pairs = zip(widths, pairwise(edges), strict=True)
+                widths = [max(own, b - a) for own, (a, b) in pairs]
+        own = self._table(rows, list(accumulate(widths, initial=left)), y)
+        return max([*tops], own, key=lambda each: each[-1])
 
     def _sums(self, y: float, x: float) -> float:
         """Write names and amounts in two columns; return where they end."""
-        for name in self.random.sample(_HEADS, self.random.randint(2, 4)):
+        for name in self.random.sample(words.HEADS, self.random.randint(2, 4)):
             amount = f"{self.random.uniform(10, 9000):,.2f}"
             self._write(x, y, name)
             width = font(self.font, self.size).getlength(amount)
@@ -219,7 +251,7 @@ class _Drawing:
         random = self.random
         y += random.uniform(0.2, 0.6) * self.pitch
         if random.random() < 0.4:
-            self._write(left + self.gap / 2, y, random.choice(_NOTES))
+            self._write(left + self.gap / 2, y, random.choice(words.NOTES))
         y += random.uniform(1.8, 3) * self.pitch
         for _ in range(random.randint(0, 2)):
             y = self._prose(y, random.choice(SENTENCES["en"]))
@@ -234,10 +266,10 @@ class _Drawing:
         """Invent the header, if the family has one."""
         if not self.family.header_lines:
             return []
-        names = _LONG_HEADS if self.family.header_lines > 1 else _HEADS
+        names = words.LONG_HEADS if self.family.header_lines > 1 else words.HEADS
         texts = self.random.sample(names, self.count)
         if self.family.header_lines > 1:
-            short = self.random.sample(_HEADS, self.count)
+            short = self.random.sample(words.HEADS, self.count)
             texts = [self.random.choice(pair) for pair in zip(texts, short, strict=True)]
         if self.family.has_years:
             last = self.random.randint(2005, 2026)
@@ -248,19 +280,22 @@ class _Drawing:
             spans = [1]
             while sum(spans) < self.count:
                 spans.append(min(self.random.choice((2, 2, 3)), self.count - sum(spans)))
-            groups = self.random.sample(_GROUPS, len(spans) - 1)
+            groups = self.random.sample(words.GROUPS, len(spans) - 1)
             rows.insert(0, _Row(["", *groups], spans, True))
         return rows
 
     def _body(self) -> Iterator[_Row]:
         """Invent the rows below the header."""
         used = 0
-        sections = self.random.sample(_SECTIONS, len(_SECTIONS))
+        sections = self.random.sample(words.SECTIONS, len(words.SECTIONS))
         for number in range(self.random.randint(*self.family.rows)):
             if self.has_sections and number % 4 == 0 and used < len(sections):
                 is_wide = self.family.rules == "grid"
                 spans = [self.count] if is_wide else [1] * self.count
-                yield _Row([sections[used], *[""] * (len(spans) - 1)], spans)
+                texts = [""] * (len(spans) - 1)
+                if self.family.has_units:
+                    texts = self.random.choices(words.UNITS, k=len(texts))
+                yield _Row([sections[used], *texts], spans)
                 used += 1
             kinds = self.kinds
             if self.family.by_rows:
@@ -271,15 +306,15 @@ class _Drawing:
         """Invent the text of a cell."""
         random = self.random
         if column == 0 and kind == WORDS:
-            short = _LONG_HEADS if self.family.by_rows else _NAMES
-            return random.choice(_LONG if random.random() < self.family.wraps else short)
+            short = words.LONG_HEADS if self.family.by_rows else words.NAMES
+            return random.choice(words.LONG if random.random() < self.family.wraps else short)
         if column and random.random() < self.family.empty:
             return ""
         if kind == NUMBERS and self.family.has_signs:
             return f"$ {random.uniform(1, 5000):,.2f}"
         if kind == WORDS:
             is_long = random.random() < self.family.more_wraps
-            return random.choice(_LONG if is_long else (*_WORDS, *_NAMES))
+            return random.choice(words.LONG if is_long else (*words.SHORT, *words.NAMES))
         if kind in _VALUES:
             return _VALUES[kind](random)
         return random.choice(
@@ -327,14 +362,17 @@ class _Drawing:
             at += span
 
     def _table(self, rows: Sequence[_Row], edges: Sequence[float], y: float) -> list[float]:
-        """Write the texts; return the top of each row and the bottom of the last one."""
-        tops = [y]
+        """Draw a table; return the top of each row and the bottom of the last one."""
+        tops, step = [y], 4
+        self.merged = set()
         if self.family.has_merges:
             self._merge(rows)
         for number, row in enumerate(rows):
             depth = max(map(len, row.lines)) * self.pitch + self.room
             if self.family.is_uneven and self.random.random() < 0.3:
                 depth += self.random.uniform(0.3, 2) * self.pitch
+            if self.family.has_breaks and number % step == 0 and not row.is_header:
+                depth += self.random.uniform(0.7, 1.5) * self.pitch
             if tops[-1] + depth > HEIGHT - 120:
                 break
             at = 0
@@ -342,12 +380,13 @@ class _Drawing:
                 first = len(self.sheet.lines)
                 self._cell(row, lines, (edges[at], edges[at + span]), (tops[-1], depth), at)
                 if text:
-                    place = tuple(range(first, len(self.sheet.lines)))
+                    numbers = tuple(range(first, len(self.sheet.lines)))
                     text = " ".join(line.text for line in self.sheet.lines[first:])
-                    self.cells[place] = GridText(number, at, text, 1, span, row.is_header)
+                    self.cells[numbers] = GridText(number, at, text, 1, span, row.is_header)
                 at += span
             tops.append(tops[-1] + depth)
         self._span_rows()
+        self._rules(rows, edges, tops)
         return tops
 
     def _merge(self, rows: Sequence[_Row]) -> None:
@@ -358,7 +397,7 @@ class _Drawing:
             rows[number + 1].lines[0], rows[number + 1].texts[0] = [], ""
 
     def _span_rows(self) -> None:
-        """Record which first cells cover two rows."""
+        """Record which first cells cover several rows."""
         is_ruled = self.family.has_spans and self.family.rules == "grid"
         for place, cell in self.cells.items():
             if cell.column == 0 and cell.row in self.merged:
@@ -404,10 +443,10 @@ class _Drawing:
         way, head = self.family.rules, sum(row.is_header for row in rows)
         inner = range(head + 1, len(tops) - 1)
         step = self.random.randint(2, 4)
+        groups = inner[step - 1 :: step]
         across = {
             "grid": inner, "stub": inner, "rows": inner, "three": (), "columns": (), "frame": (),
-            "groups": inner[step - 1 :: step], "group rows": inner[step - 1 :: step], "none": (),
-            "names": (),
+            "groups": groups, "group rows": groups, "none": (), "names": (),
         }[way]  # fmt: skip
         if way not in ("none", "names"):
             for at in (0, head, *across, len(tops) - 1):

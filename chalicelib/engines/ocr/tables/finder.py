@@ -7,7 +7,7 @@ propose further structures. The most likely of all proposed structures is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,6 @@ from chalicelib.engines.ocr.tables.proposals import lattice_structures, region_s
 from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_box
 from chalicelib.engines.ocr.tables.rulings import (
     Ruling,
-    Rulings,
     darkest_channel,
     erase,
     find_rulings,
@@ -40,6 +39,7 @@ from chalicelib.engines.ocr.tables.scoring import (
     likelihood,
     text_left_out,
 )
+from chalicelib.engines.ocr.tables.unruled.dividing import divided
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
 from chalicelib.engines.ocr.turning import needed_turns, turned_lines, turned_pixels, turned_rects
 
@@ -62,24 +62,26 @@ def find_tables(
         engine: engine that reads cells with ink but no text.
         structure: network that proposes rows and columns; None if it is not installed.
         check: called between steps; may raise an error to stop.
-        weigh: returns the probability that a structure is right.
+        weigh: returns the probability that a structure, or a cut of text, is right.
     """
     if page.pixels is None or not page.lines:
         return ()
-    found = _level_tables(page, engine, structure, check, weigh)
+    sheet = _Sheet(page, engine, structure, check, page.pixels, weigh)
+    found = _level_tables(sheet)
     # A table that is sideways on an upright page is read from a rotated copy.
     for turns in (1, 3):
         lines = [line for line in page.lines if needed_turns([line]) == turns]
         if len(lines) < settings.FEWEST_SIDEWAYS:
             continue
+        pixels = turned_pixels(page.pixels, turns)
         turned = replace(
             page,
             turns=(page.turns + turns) % 4,
-            pixels=turned_pixels(page.pixels, turns),
+            pixels=pixels,
             lines=tuple(turned_lines(lines, turns, page.width, page.height)),
             rules=page.rules and turned_rects(page.rules, turns, page.width, page.height),
         )
-        sideways = _level_tables(turned, engine, structure, check, weigh)
+        sideways = _level_tables(replace(sheet, page=turned, pixels=pixels))
         found += tuple(_quarter_turned(table, 4 - turns, turned) for table in sideways)
     return tuple(sorted(found, key=lambda table: (table.box.min_y, table.box.min_x)))
 
@@ -92,28 +94,19 @@ def _quarter_turned(table: Table, turns: int, page: ReadPage) -> Table:
     return replace(table, box=box, cells=tuple(cells))
 
 
-def _level_tables(
-    page: ReadPage,
-    engine: TextEngine,
-    structure: StructureModel | None,
-    check: CancelCheck,
-    weigh: Weigh,
-) -> tuple[Table, ...]:
+def _level_tables(sheet: _Sheet) -> tuple[Table, ...]:
     """Find the tables in the text that is upright; a slightly skewed page is deskewed first."""
-    if page.pixels is None:
-        return ()
+    page = sheet.page
     turn = PageRotation(find_angle(page.lines), page.width, page.height)
     lines = tuple(
         line for line in page.lines if is_level(line, turn.angle) and needed_turns([line]) % 2 == 0
     )
     if page.is_exact or abs(turn.angle) < LEAST:
-        level = replace(page, lines=lines)
-        found = _tables(_Sheet(level, engine, structure, check, page.pixels, weigh))
-        return _between_text(found, level)
-    pixels = turn.pixels(page.pixels)
+        return _tables(replace(sheet, page=replace(page, lines=lines)))
+    pixels = turn.pixels(sheet.pixels)
     upright = replace(page, pixels=pixels, lines=tuple(map(turn.upright, lines)))
-    found = _tables(_Sheet(upright, engine, structure, check, pixels, weigh))
-    return tuple(_turned_back(table, turn) for table in _between_text(found, upright))
+    found = _tables(replace(sheet, page=upright, pixels=pixels))
+    return tuple(_turned_back(table, turn) for table in found)
 
 
 def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
@@ -141,33 +134,28 @@ class _Sheet:
     weigh: Weigh
 
 
-def _tables(sheet: _Sheet) -> list[Table]:
+def _tables(sheet: _Sheet) -> tuple[Table, ...]:
     height = text_height(sheet.page.lines)
-    rulings = find_rulings(
-        darkest_channel(sheet.pixels), [line.box for line in sheet.page.lines], height
-    )
+    boxes = [line.box for line in sheet.page.lines]
+    rulings = find_rulings(darkest_channel(sheet.pixels), boxes, height)
     sheet.check()
-    clean = replace(
-        sheet.page, pixels=erase(sheet.pixels, rulings, settings.RULE_THICKNESS_EMS * height)
-    )
+    pixels = erase(sheet.pixels, rulings, settings.RULE_THICKNESS_EMS * height)
+    clean = replace(sheet.page, pixels=pixels)
     pieces = cut_page(clean, rulings.vertical, sheet.engine, sheet.check)
     sheet.check()
     found: list[FilledGrid] = []
     for lattice in find_lattices(rulings, height):
         found += _chosen(sheet, lattice_structures(lattice, _outside(pieces, found), rulings))
-    found += _chosen(sheet, _open_structures(_outside(pieces, found), found, rulings, height))
-    ordered = sorted(found, key=lambda filled: (filled.grid.box.min_y, filled.grid.box.min_x))
-    return [answer_table(_complete(filled, clean, sheet, height)) for filled in ordered]
-
-
-def _open_structures(
-    free: Sequence[TextLine], found: Sequence[FilledGrid], rulings: Rulings, height: float
-) -> Iterator[Structure]:
-    """Propose structures for text outside the tables that were found."""
+    free = _outside(pieces, found)
     rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
-    for regions in (ruled_regions, aligned_regions):
-        for region in regions(free, rules, height):
-            yield from region_structures(region, rulings)
+    regions = (*ruled_regions(free, rules, height), *aligned_regions(free, rules, height))
+    parts = (part for region in regions for part in divided(region, rulings, height, sheet.weigh))
+    found += _chosen(sheet, (each for part in parts for each in region_structures(part, rulings)))
+    if not sheet.page.is_exact:
+        # Engines miss single characters; a text layer has them.
+        found = [read_blanks(each, pixels, height, sheet.engine, sheet.check) for each in found]
+    ordered = sorted(found, key=lambda filled: (filled.grid.box.min_y, filled.grid.box.min_x))
+    return _between_text(map(answer_table, ordered), sheet.page)
 
 
 def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
@@ -215,14 +203,6 @@ def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Str
         measured = replace(each, rivals=tuple(others), left_out=left_out)
         scored.append((sheet.weigh(measured), measured))
     return sorted(scored, key=lambda pair: -pair[0])
-
-
-def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
-    """Read texts that the engine missed in a table, unless the page has a text layer."""
-    if clean.is_exact or clean.pixels is None:
-        return filled
-    sheet.check()
-    return read_blanks(filled, clean.pixels, height, sheet.engine, sheet.check)
 
 
 def _outside(pieces: Sequence[TextLine], found: Sequence[FilledGrid]) -> list[TextLine]:
@@ -277,9 +257,8 @@ def answer_table(filled: FilledGrid) -> Table:
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
     weight = sum(len(line.text) for line in lines)
-    if not weight:
-        return grid.probability
-    return sum(line.probability * len(line.text) for line in lines) / weight
+    total = sum(line.probability * len(line.text) for line in lines)
+    return total / weight if weight else grid.probability
 
 
 def _turned_back(table: Table, turn: PageRotation) -> Table:

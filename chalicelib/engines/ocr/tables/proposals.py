@@ -16,7 +16,7 @@ from chalicelib.engines.ocr.tables.filling import fill, join_signs, joined
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, in_order
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
 from chalicelib.engines.ocr.tables.lattice import Lattice, lattice_grid
-from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_box
+from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, white_below
 from chalicelib.engines.ocr.tables.rulings import Rulings, row_separators
 from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, LATTICE, Structure
 from chalicelib.engines.ocr.tables.sifting import is_ruled_table, is_table
@@ -40,10 +40,9 @@ def lattice_structures(
             continue
         if is_table(each, is_ruled=True) if is_split else is_ruled_table(each):
             yield Structure(each, LATTICE, rulings)
-    text = list(filled.lines())
+    text = tuple(filled.lines())
     if len(text) > 1:
-        region = Region(tuple(text), grid.box, is_ruled=True)
-        yield from region_structures(region, rulings)
+        yield from region_structures(Region(text, grid.box, is_ruled=True), rulings)
 
 
 def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
@@ -117,7 +116,8 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
     starts = {0}
     for above, below in pairwise(full):
         # The rows between two full rows are divided at their widest gap.
-        starts.add(max(range(above + 1, below + 1), key=lambda row: _white(rows, row)))
+        places = range(above + 1, below + 1)
+        starts.add(max(places, key=lambda row: white_below(rows[row - 1], rows[row])))
     numbers = list(accumulate(int(row in starts and row > 0) for row in range(len(rows))))
     return joined(filled, numbers) if numbers and numbers[-1] < len(rows) - 1 else filled
 
@@ -125,7 +125,7 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
 def join_near(filled: FilledGrid) -> FilledGrid:
     """Join rows with a small gap between them, if most gaps are clearly either small or large."""
     rows = filled.row_lines()
-    whites = [_white(rows, row) for row in range(1, len(rows))]
+    whites = [white_below(above, row) for above, row in pairwise(rows)]
     # The header and notes may be farther from the other rows, or touch them.
     outer = len(whites) // 2 // 2
     usual = sorted(whites)[outer : len(whites) - outer]
@@ -136,13 +136,6 @@ def join_near(filled: FilledGrid) -> FilledGrid:
         return filled
     numbers = list(accumulate((int(white > near) for white in whites), initial=0))
     return joined(filled, numbers)
-
-
-def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
-    """Return the vertical gap between a row and the row above, in pixels; 0 if a row is empty."""
-    if not rows[row] or not rows[row - 1]:
-        return 0.0
-    return row_box(rows[row]).min_y - row_box(rows[row - 1]).max_y
 
 
 def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
@@ -192,8 +185,8 @@ def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
     """Return whether two rows have no numbers and are as close as lines of the same text."""
     if not above or not below or _has_numbers(above) or _has_numbers(below):
         return False
-    white = row_box(below).min_y - row_box(above).max_y
-    return white <= settings.CELL_GAP_HEIGHTS * min(line.box.height for line in below)
+    least = min(line.box.height for line in below)
+    return white_below(above, below) <= settings.CELL_GAP_HEIGHTS * least
 
 
 def _has_numbers(row: Iterable[TextLine]) -> bool:

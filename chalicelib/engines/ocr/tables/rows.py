@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from statistics import fmean
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
 
@@ -46,6 +47,24 @@ def pieces_inside(pieces: Iterable[TextLine], box: Rect) -> list[TextLine]:
 def row_box(row: Sequence[TextLine]) -> Rect:
     """Return the smallest rectangle around a row."""
     return around(piece.box for piece in row)
+
+
+def white_below(above: Sequence[TextLine], row: Sequence[TextLine]) -> float:
+    """Return the gap between two rows, in pixels: negative if they overlap, 0 if one is empty."""
+    return row_box(row).min_y - row_box(above).max_y if above and row else 0.0
+
+
+def aligned_share(row: Iterable[TextLine], others: Iterable[TextLine], text_height: float) -> float:
+    """Return the fraction of pieces with the same left, right or middle as one of the others."""
+    sides = [(other.box.min_x, other.box.max_x, other.box.center[0]) for other in others]
+    return fmean(
+        any(
+            2 * min(abs(left - box.min_x), abs(right - box.max_x), abs(middle - box.center[0]))
+            <= text_height
+            for left, right, middle in sides
+        )
+        for box in (piece.box for piece in row)
+    )
 
 
 def covered(pieces: Iterable[TextLine]) -> list[Span]:

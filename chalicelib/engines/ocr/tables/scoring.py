@@ -29,6 +29,7 @@ from chalicelib.engines.ocr.tables.sifting import agreement, crammed
 
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "tables.json"
 LATTICE, ALIGNMENT, NETWORK = "lattice", "alignment", "network"
+BETWEEN_ROWS, BETWEEN_COLUMNS = "rows", "columns"
 # Names of the inputs, in the order of Structure.inputs.
 INPUTS = (
     "joinedColumns", "joinedRows", "wrapped", "rhythm", "tight", "empty", "named", "numbers",
@@ -84,16 +85,36 @@ class Structure:
         )
 
 
-# Returns the probability that a structure is right, 0 to 1.
-Weigh = Callable[[Structure], float]
+class TableCut(NamedTuple):
+    """A place at which text may be divided into two tables, or into a table and other text."""
+
+    direction: str
+    """BETWEEN_ROWS or BETWEEN_COLUMNS."""
+    inputs: dict[str, float]
+    parts: tuple[Sequence[TextLine], Sequence[TextLine]]
 
 
-class TableWeights(msgspec.Struct, rename="camel"):
-    """Fitted weights; their file also describes the data on which they were fitted."""
+# Returns the probability, 0 to 1, that a structure is right, or that a cut divides no table.
+Weigh = Callable[[Structure | TableCut], float]
+
+
+class FittedWeights(msgspec.Struct):
+    """Fitted bias, and the weight of each input by its name."""
 
     bias: float
     weights: dict[str, float]
-    """Weight of each of `INPUTS`."""
+
+    def probability(self, inputs: dict[str, float]) -> float:
+        """Return the probability, 0 to 1, for the values of inputs."""
+        score = self.bias + sum(self.weights[name] * each for name, each in inputs.items())
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+class TableWeights(FittedWeights):
+    """Fitted weights; their file also describes the data on which they were fitted."""
+
+    cuts: dict[str, FittedWeights]
+    """Weights of cuts, by the direction of the cut."""
 
 
 @cache
@@ -102,15 +123,16 @@ def fitted_weights() -> TableWeights:
     return msgspec.json.decode(WEIGHTS.read_bytes(), type=TableWeights)
 
 
-def likelihood(structure: Structure) -> float:
-    """Return the probability, 0 to 1, that a structure is right.
+def likelihood(each: Structure | TableCut) -> float:
+    """Return the probability, 0 to 1, that a structure or a cut is right.
 
-    A structure is right if at least 95 % of the pairs of neighbouring cells are correct.
+    A structure is right if at least 95 % of the pairs of neighbouring cells are correct; a cut is
+    right if no table is on both sides of it.
     """
     fitted = fitted_weights()
-    weighed = zip(INPUTS, structure.inputs, strict=True)
-    score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+    if isinstance(each, TableCut):
+        return fitted.cuts[each.direction].probability(each.inputs)
+    return fitted.probability(dict(zip(INPUTS, each.inputs, strict=True)))
 
 
 class _Gap(NamedTuple):

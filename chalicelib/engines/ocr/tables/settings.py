@@ -80,8 +80,8 @@ LATER_ROW_TIMES = 2.0
 HEADLINE_TIMES = 1.4
 # Maximum number of consecutive rows without separate columns.
 MOST_PENDING_ROWS = 3
-# Minimum width of a gutter between two tables: relative to the next widest gutter, and absolute.
-PARTING_GUTTER_TIMES, PARTING_GUTTER_EMS = 2.2, 4.0
+# A region is divided at a cut of at least this probability. One with more texts is not divided.
+SURE_CUT, MOST_DIVIDED = 0.8, 600
 
 # Header cells.
 

@@ -11,7 +11,7 @@ from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy, is_year
-from chalicelib.engines.ocr.tables.rows import group_rows, row_box
+from chalicelib.engines.ocr.tables.rows import group_rows, row_box, white_below
 
 
 def is_ruled_table(filled: FilledGrid) -> bool:
@@ -35,9 +35,8 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
         return False
     if _wordy_share(filled) > settings.WORDY_SHARE or not _is_dense(filled):
         return False
-    if _filled_share(filled) < settings.FILLED_SHARE:
-        return False
-    if _entry_share(filled) > settings.ENTRIES_SHARE:
+    is_filled = _filled_share(filled) >= settings.FILLED_SHARE
+    if not is_filled or _entry_share(filled) > settings.ENTRIES_SHARE:
         return False
     is_long = columns > 2 and evidence >= 2 * settings.FEWEST_EVIDENCE
     if not is_ruled and not is_long and not _has_values(filled):
@@ -74,12 +73,8 @@ def _has_header(filled: FilledGrid) -> bool:
 def _is_dense(filled: FilledGrid) -> bool:
     """Return whether rows of text are close together, unlike the labels of a chart."""
     lines = list(filled.lines())
-    height = median(line.box.height for line in lines)
-    boxes = [row_box(row) for row in group_rows(lines)]
-    return all(
-        below.min_y - above.max_y <= settings.CHART_WHITE_EMS * height
-        for above, below in pairwise(boxes)
-    )
+    most = settings.CHART_WHITE_EMS * median(line.box.height for line in lines)
+    return all(white_below(above, row) <= most for above, row in pairwise(group_rows(lines)))
 
 
 def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
@@ -87,8 +82,7 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
     Without ruled lines, the second column must not begin with a number: that would be a receipt.
     """
-    first = _column_texts(filled, 0)
-    second = _column_texts(filled, 1)
+    first, second = _column_texts(filled, 0), _column_texts(filled, 1)
     if is_ruled:
         return min(len(first), len(second)) > 1
     return len(second) > 3 and not is_numeric(second[0])
@@ -96,12 +90,8 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 def _entry_share(filled: FilledGrid) -> float:
     """Return the fraction of rows that contain a field name, with or without its value."""
-    rows, entries = set(), set()
-    for slot, lines in filled.cells():
-        if lines:
-            rows.add(slot.row)
-            if ": " in f"{text_of(lines)} ":
-                entries.add(slot.row)
+    rows = {slot.row for slot, lines in filled.cells() if lines}
+    entries = {slot.row for slot, lines in filled.cells() if ": " in f"{text_of(lines)} "}
     return len(entries) / max(1, len(rows))
 
 
@@ -110,20 +100,14 @@ def _column_texts(filled: FilledGrid, column: int) -> list[str]:
 
 
 def _row_evidence(filled: FilledGrid) -> int:
-    counts: dict[int, int] = {}
-    for slot, lines in filled.cells():
-        if lines:
-            counts[slot.row] = counts.get(slot.row, 0) + 1
-    return sum(1 for count in counts.values() if count > 1)
+    counts = Counter(slot.row for slot, lines in filled.cells() if lines)
+    return sum(count > 1 for count in counts.values())
 
 
 def _filled_share(filled: FilledGrid) -> float:
-    rows: set[int] = set()
-    columns: set[int] = set()
-    for slot, lines in filled.cells():
-        if lines:
-            rows.update(slot.rows)
-            columns.update(slot.columns)
+    slots = [slot for slot, lines in filled.cells() if lines]
+    rows = {row for slot in slots for row in slot.rows}
+    columns = {column for slot in slots for column in slot.columns}
     if len(rows) < 2 or len(columns) < 2:
         return 0.0
     seen = [

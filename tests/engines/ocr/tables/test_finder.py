@@ -175,6 +175,18 @@ def test_prose_between_ruled_tables_parts_them() -> None:
     assert [texts(table) for table in sheet.tables(with_network=False)] == [rows_of(SALES)] * 2
 
 
+def test_tables_with_equal_columns_below_each_other_are_two() -> None:
+    """A second header between ruled lines begins another table."""
+    sheet = Sheet(height=800)
+    second = [("Shop", "Staff", "Rent", "Rank"), *SALES[:0:-1]]
+    for rows, top in ((SALES, 60), (second, 60 + 34 * (len(SALES) + 1))):
+        _, tops = draw_rows(sheet, rows, (60, top), gap=60)
+        for y in (tops[0], tops[1], tops[-1]):
+            sheet.rule((60, y), (560, y))
+    found = [texts(table) for table in sheet.tables(with_network=False)]
+    assert found == [rows_of(SALES), [list(row) for row in second]]
+
+
 def test_tables_side_by_side_are_two() -> None:
     """A gutter much wider than the others separates two tables."""
     sheet = Sheet(width=1400)

@@ -47,16 +47,6 @@ def test_rows_put_off_are_few() -> None:
     assert len(growing.rows) == 1
 
 
-def test_tables_side_by_side_are_parted() -> None:
-    """A gutter far wider than the others separates tables, but not numbers from their captions."""
-    lefts = (0, 90, 500, 590)
-    two, _ = grown(*(row(30.0 * n, *lefts, text="Elm") for n in range(4)))
-    one, _ = grown(*(row(30.0 * n, *lefts) for n in range(4)))
-
-    assert [region.box.min_x for region in two.regions([])] == [0, 500]
-    assert [region.box.min_x for region in one.regions([])] == [0]
-
-
 def test_a_row_is_parted_by_a_gutter_between_its_pieces() -> None:
     """A gutter splits a row only if it is between spans of that row."""
     assert is_parted(row(0, 0, 120), [(60, 120)])
