@@ -164,7 +164,7 @@ def _reset_key(
 def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
     """Create a key file that only its owner can read, and yield the function that writes the key.
 
-    The file is created before the account changes, and is removed if the block fails.
+    The file is created before the account is changed. It is removed if the `with` block fails.
     """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -185,7 +185,7 @@ def _dashboard_metrics(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _mappings(template: Template) -> Iterator[tuple[str, int]]:
-    """Yield, for each queue of a function, how many runs the queue may start at once."""
+    """Yield each function with a queue, and how many runs the queue may start at once."""
     for name, facts in _of(template, "AWS::Serverless::Function"):
         for event in facts.get("Events", {}).values():
             if scaling := event["Properties"].get("ScalingConfig"):

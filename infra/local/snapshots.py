@@ -339,7 +339,7 @@ def pause_after(took_seconds: float, within_seconds: float) -> float:
 
     Args:
         took_seconds: duration of the dump.
-        within_seconds: see `SnapshotSaver.run`.
+        within_seconds: longest time from a change to the end of a dump that contains it.
     """
     # A change that is made while a dump copies rows is saved only at the end of the next dump.
     left = within_seconds - _DUMPS * took_seconds

@@ -40,9 +40,9 @@ def write_record(directory: Path, folder: Path, model: ModelDescription) -> None
     """Write the record of all files of a finished folder.
 
     Args:
-        directory: the model directory, which has the models that this model needs.
-        folder: the finished folder.
-        model: the model whose files it has.
+        directory: the model directory; the record also names the models there that were needed.
+        folder: the folder with the files of `model`.
+        model: the model that was installed.
     """
     files = {path.name: _describe(path) for path in sorted(folder.iterdir()) if path.name != RECORD}
     record = {

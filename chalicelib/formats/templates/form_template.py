@@ -59,7 +59,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
     """Parse and validate a form template.
 
     `keys` must contain at least one key, even if only tables are requested. `version` and
-    `tableRecognition` are required, under any accepted name. Unknown members are ignored.
+    `tableRecognition` are required. Unknown members are ignored.
 
     Args:
         source: bytes of a file (UTF-8, or UTF-16 with byte order mark), JSON text, or the JSON

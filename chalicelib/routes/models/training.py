@@ -98,7 +98,7 @@ def train(call: Call) -> model_records.TrainingRecord:
 
 
 def recover_retraining(call: Call, keyed: KeyedCall) -> model_records.TrainingRecord | None:
-    """Return the model's training if an earlier attempt at the call queued it."""
+    """Return the model's training if the first attempt of this repeated call has queued it."""
     model = model_in_body(call)
     # The model's row has the mark of the call that queued the last training.
     if model is None or model.mark != keyed.object_id:

@@ -171,10 +171,10 @@ class AdjustmentService:
         return replace(wanted, source=replace(source, uploaded=uploaded))
 
     def _check_dataset(self, model: Model) -> None:
-        """Raise Conflict while the model's dataset, or data removed from it, waits to be deleted.
+        """Raise Conflict if a deletion of the model's dataset, or of data from it, is queued.
 
-        A deletion waits for a running adjustment. So repeated adjustments could delay the deletion
-        forever.
+        A deletion waits until a running adjustment ends. Without this check, repeated adjustments
+        could delay it forever.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:

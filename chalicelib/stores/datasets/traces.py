@@ -59,7 +59,7 @@ class TraceStore:
         return [_load(row) for row in rows]
 
     def delete(self, dataset_id: int, fence: int) -> None:
-        """Delete a record, because its data was deleted or its correction was never committed."""
+        """Delete the record of the correction with this fence token."""
         ExampleChunkRow(traces_key(dataset_id), fence).delete()
 
 

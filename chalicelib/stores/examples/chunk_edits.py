@@ -1,7 +1,7 @@
 """Writes new chunks when examples are removed, changed or added.
 
 A chunk layout lists the chunks of a label. Readers see new chunks as soon as the dataset's row
-refers to the layout that lists them.
+names the new layout.
 """
 
 from __future__ import annotations

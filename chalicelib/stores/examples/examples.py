@@ -147,7 +147,7 @@ class ExampleStore:
                 yield from examples[block.skip : block.skip + block.size]
 
     def digests(self, dataset_id: int, source: str, counts: Iterable[LabelCounts]) -> set[bytes]:
-        """Return the digests of all committed examples with this source and one of the labels."""
+        """Return the digests of a source's committed examples that have any label in `counts`."""
         digests: set[bytes] = set()
         for found in batches(self._all_blocks(dataset_id, source, counts)):
             chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])

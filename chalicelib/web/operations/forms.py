@@ -115,7 +115,7 @@ def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[
 
 
 def _convert_items(values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str) -> None:
-    """Raise BadRequest with the index of the first list element that cannot be converted."""
+    """Raise BadRequest if an element of a list cannot be converted; the message has its index."""
     # msgspec does not report the index.
     for name, kind in _checked_fields(form).items():
         sent = values.get(name)

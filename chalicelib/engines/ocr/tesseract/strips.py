@@ -49,10 +49,10 @@ class Sheet:
             self.image.paste(strip, (_MARGIN, _MARGIN + number * _PITCH))
 
     def lines(self, words: Iterable[Word]) -> list[TextLine | None]:
-        """Return the text of each area, from the words of the combined image.
+        """Return the lines of the areas, from the words that were read in this image.
 
         Args:
-            words: words, in pixels of the combined image.
+            words: words that were read, in pixels of this image.
 
         Returns:
             A line for each area; None for an area without words.

@@ -100,7 +100,7 @@ class MiniLmEncoder(OnnxEncoder):
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector, float32, shape (384,), of a text from `clean_text`."""
+        """Return the unit vector of a text that `clean_text` has cleaned, float32, shape (384,)."""
         ids = np.array([self.token_ids(text)], np.int64)
         inputs = {
             "input_ids": ids,

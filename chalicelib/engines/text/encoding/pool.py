@@ -28,7 +28,7 @@ class EncoderPool:
         Args:
             directory: the model directory, with one folder for each encoder.
             source: downloads missing files of encoders, unless it is `INSTALLED_ONLY`.
-            threads: number of encoders that may encode a text at the same time.
+            threads: number of threads; each runs another encoder on the same text.
         """
         self._directory = directory
         self._source = source
