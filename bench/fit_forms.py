@@ -43,7 +43,7 @@ from bench.ocr_documents import answered_fields
 from bench.ocr_form_metrics import read_scanned_forms, score_fields
 from bench.ocr_reading import Reader
 from bench.report import say
-from bench.signed_fit import fit_signed
+from bench.signed_fit import fit_signed, newton_weights
 from bench.vision_data import ROOT
 from chalicelib.domain.common.limits import MAX_OCR_PAGES
 from chalicelib.domain.documents.form_template import FormTemplate
@@ -252,15 +252,7 @@ def _fit_inputs(
 ) -> tuple[float, np.ndarray]:
     """Fit weights for the given inputs; return the bias and the weights."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
-    inputs = np.hstack((np.ones((len(rows), 1)), (rows - mean) / scale))
-    penalty = PENALTY * np.eye(inputs.shape[1])
-    penalty[0, 0] = 0.0
-    weights = np.zeros(inputs.shape[1])
-    for _ in range(ROUNDS):
-        guess = 1 / (1 + np.exp(-inputs @ weights))
-        slope = inputs.T @ (counts * (right - guess)) - penalty @ weights
-        curve = (inputs.T * (counts * guess * (1 - guess))) @ inputs + penalty
-        weights += np.linalg.solve(curve, slope)
+    weights = newton_weights((rows - mean) / scale, right, counts, (0.0, PENALTY), ROUNDS)
     plain = weights[1:] / scale
     return float(weights[0] - plain @ mean), plain
 

@@ -55,13 +55,29 @@ def fit_ridge(rows: np.ndarray, right: np.ndarray, counts: np.ndarray) -> tuple[
     Source: Hastie, Tibshirani, Friedman 2009, section 4.4.1. Parameters as in `fit_signed`.
     """
     scale = rows.std(axis=0) + 1e-9
-    inputs = np.hstack((np.ones((len(rows), 1)), rows / scale))
-    penalty = PENALTY * np.eye(inputs.shape[1])
-    penalty[0, 0] = 1e-6
+    weights = newton_weights(rows / scale, right, counts, (1e-6, PENALTY), ROUNDS)
+    return float(weights[0]), weights[1:] / scale
+
+
+def newton_weights(
+    rows: np.ndarray,
+    right: np.ndarray,
+    counts: np.ndarray,
+    penalties: tuple[float, float],
+    rounds: int,
+) -> np.ndarray:
+    """Return bias and weights, float64, shape (1 + inputs,), of inputs of one scale.
+
+    `penalties` are the factors of the squared bias and of the squared weights. `rounds` is the
+    number of steps of Newton's method. Other parameters as in `fit_signed`.
+    """
+    inputs = np.hstack((np.ones((len(rows), 1)), rows))
+    penalty = penalties[1] * np.eye(inputs.shape[1])
+    penalty[0, 0] = penalties[0]
     weights = np.zeros(inputs.shape[1])
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         guess = 1 / (1 + np.exp(-inputs @ weights))
         slope = inputs.T @ (counts * (right - guess)) - penalty @ weights
         curve = (inputs.T * (counts * guess * (1 - guess))) @ inputs + penalty
         weights += np.linalg.solve(curve, slope)
-    return float(weights[0]), weights[1:] / scale
+    return weights

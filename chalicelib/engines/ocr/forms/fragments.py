@@ -22,7 +22,7 @@ _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40
 _LED = re.compile(r".+?\s?(?:[.…·_] ?){4,}")
 _CONTINUATION = re.compile(
     r"\s*(?:/|,\s[a-z])"
-    r"|\s+(?:of|de|du|des|del|di|do(?! not)|da|der|van)\s[^A-Z\d]*(?:\(\w*\))?$"
+    r"|\s+(?:of|de|du|des|del|di|da|der|van)\s[^A-Z\d]*(?:\(\w*\))?$"
     r"|\s[^A-Z\d(:][^\d(:]*\(\d{1,2}\)$"
 )
 # The number of a note; it may also be a negative number.

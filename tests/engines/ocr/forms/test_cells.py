@@ -9,6 +9,15 @@ from tests.engines.ocr.forms.drawn import DrawnForm
 STAFF = {"Depot": "Lund", "Grade": "Senior", "Team": "7 B", "Hired": "2019-04-03"}
 
 
+def _draw_boxes_with_values(form: DrawnForm) -> None:
+    """Draw a row of boxes that contain both a caption and its value."""
+    for place, (caption, value) in enumerate(STAFF.items()):
+        form.box(60 + 270 * place, 60, 330 + 270 * place, 130)
+        form.write(70 + 270 * place, 64, caption, 14)
+        form.write(70 + 270 * place, 96, value)
+        form.expect(caption.lower(), value, caption)
+
+
 def _check(form: DrawnForm) -> None:
     """Compare the values that are found with the expected ones."""
     found = {each.entity: each.value_text for each in find_fields(form.read(), form.template)}
@@ -184,11 +193,7 @@ def test_a_tall_value_may_begin_above_the_middle_of_its_caption() -> None:
 def test_values_are_below_header_cells_without_rules_between_them() -> None:
     """A row of values needs no rules between its columns, if cells with captions are above it."""
     form = DrawnForm()
-    for place, (caption, value) in enumerate(STAFF.items()):
-        form.box(60 + 270 * place, 60, 330 + 270 * place, 130)
-        form.write(70 + 270 * place, 64, caption, 14)
-        form.write(70 + 270 * place, 96, value)
-        form.expect(caption.lower(), value, caption)
+    _draw_boxes_with_values(form)
     form.box(60, 200, 1140, 270)
     for place, caption in enumerate(("Gross", "Pension", "Health", "Church")):
         form.box(60 + 270 * place, 200, 330 + 270 * place, 235)
@@ -203,11 +208,7 @@ def test_values_are_below_header_cells_without_rules_between_them() -> None:
 def test_column_of_captions_is_next_to_values_on_a_page_of_boxes() -> None:
     """A column of caption cells has its values on its right, even if other boxes contain theirs."""
     form = DrawnForm()
-    for place, (caption, value) in enumerate(STAFF.items()):
-        form.box(60 + 270 * place, 60, 330 + 270 * place, 130)
-        form.write(70 + 270 * place, 64, caption, 14)
-        form.write(70 + 270 * place, 96, value)
-        form.expect(caption.lower(), value, caption)
+    _draw_boxes_with_values(form)
     for place, (caption, value) in enumerate(
         (("Docket", "L-25/04418"), ("Ordered", "06.08.2025"), ("Client", "D 3307"))
     ):

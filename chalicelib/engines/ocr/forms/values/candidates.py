@@ -201,7 +201,7 @@ class Neighbourhood:
             every = measure(self._rects, rect, key.height)
             label = measure(self._captions, rect, key.height).min(initial=np.inf)
             gaps[side] = every.min() if every.min() < label else np.inf
-        place = self.fragments[int(every.argmin())].segment.rect
+        place = self.fragments[int(every.argmin())].segment.rect  # the nearest one above
         if isfinite(gaps[ABOVE]) and self._rulings.between_lines(place, rect):
             return BELOW
         side = min(gaps, key=gaps.__getitem__)

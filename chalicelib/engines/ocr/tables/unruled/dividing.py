@@ -32,7 +32,7 @@ Rows = Sequence[Sequence[TextLine]]
 
 
 def divided(region: Region, rulings: Rulings, text_height: float, weigh: Weigh) -> list[Region]:
-    """Divide a region at the most probable cut, then its parts, until no cut is probable."""
+    """Split a region at its most probable cut, then the parts, while a cut is probable enough."""
     if len(region.pieces) > settings.MOST_DIVIDED:
         return [region]
     rows = group_rows(region.pieces)
