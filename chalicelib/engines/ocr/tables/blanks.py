@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.page import Quad, Rect, TextLine, around
-from chalicelib.engines.ocr.ink import Ink, find_ink
+from chalicelib.engines.ocr.ink import find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot
@@ -73,7 +73,7 @@ def _area(
 
 def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
     """Return the rectangle around the ink in an area; None if there is too little to read."""
-    ink: Ink | None = find_ink(pixels, TextLine("?", 1.0, area))
+    ink = find_ink(pixels, TextLine("?", 1.0, area))
     if ink is None:
         return None
     box = Rect(

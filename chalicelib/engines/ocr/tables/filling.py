@@ -12,7 +12,7 @@ import numpy as np
 
 from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.tables import settings
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid, in_order, text_of
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Lines, Slot, TableGrid, text_of
 from chalicelib.engines.ocr.tables.heading import SIGNS, is_numeric
 from chalicelib.engines.ocr.tables.rows import group_rows
 
@@ -26,8 +26,6 @@ def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
     A piece that overlaps no cell is assigned to the nearest one, because a network predicts cells
     that can be slightly wrong.
     """
-    if not grid.slots or not pieces:
-        return FilledGrid(grid, tuple(() for _ in grid.slots))
     return _filled(grid, pieces, _nearest(grid, pieces))
 
 
@@ -37,8 +35,6 @@ def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
     In long tables, the predicted cells can be off by a row. So all pieces of a text row go to the
     table row to which most of them belong.
     """
-    if not grid.slots or not pieces:
-        return fill(grid, pieces)
     numbers = dict(zip(map(id, pieces), _nearest(grid, pieces), strict=True))
     single = {
         (slot.row, slot.column): number
@@ -118,7 +114,7 @@ def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     `numbers` has the new index of each row; rows with the same new index are joined. If cells would
     then overlap, the table is returned unchanged.
     """
-    merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
+    merged: dict[tuple[int, int, int], tuple[Slot, Lines]] = {}
     for slot, lines in predicted.cells():
         last = numbers[slot.rows.stop - 1]
         row = numbers[slot.row]
@@ -137,9 +133,7 @@ def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
     covered = [(row, column) for slot in slots for row in slot.rows for column in slot.columns]
     if len(set(covered)) < len(covered):
         return predicted
-    ordered = sorted(merged.values(), key=lambda place: (place[0].row, place[0].column))
-    grid = replace(predicted.grid, slots=tuple(slot for slot, _ in ordered))
-    return FilledGrid(grid, tuple(lines for _, lines in ordered))
+    return predicted.with_cells(dict(merged.values()))
 
 
 def join_signs(filled: FilledGrid) -> FilledGrid:
@@ -168,9 +162,9 @@ def join_signs(filled: FilledGrid) -> FilledGrid:
 
 
 def _transposed(filled: FilledGrid) -> FilledGrid:
-    cells = {
-        Slot(slot.column, slot.row, slot.box, slot.column_span, slot.row_span, slot.is_head): lines
-        for slot, lines in filled.cells()
-    }
-    ordered = in_order(cells)
-    return FilledGrid(replace(filled.grid, slots=ordered), tuple(cells[slot] for slot in ordered))
+    return filled.with_cells(
+        {
+            Slot(s.column, s.row, s.box, s.column_span, s.row_span, s.is_head): lines
+            for s, lines in filled.cells()
+        }
+    )

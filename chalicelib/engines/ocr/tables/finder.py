@@ -32,13 +32,7 @@ from chalicelib.engines.ocr.tables.rulings import (
     erase,
     find_rulings,
 )
-from chalicelib.engines.ocr.tables.scoring import (
-    NETWORK,
-    Structure,
-    Weigh,
-    likelihood,
-    text_left_out,
-)
+from chalicelib.engines.ocr.tables.scoring import NETWORK, Structure, Weigh, likelihood
 from chalicelib.engines.ocr.tables.unruled.dividing import divided
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
 from chalicelib.engines.ocr.turning import needed_turns, turned_lines, turned_pixels, turned_rects
@@ -64,7 +58,7 @@ def find_tables(
         check: called between steps; may raise an error to stop.
         weigh: returns the probability that a structure, or a cut of text, is right.
     """
-    if page.pixels is None or not page.lines:
+    if page.pixels is None:
         return ()
     sheet = _Sheet(page, engine, structure, check, page.pixels, weigh)
     found = _level_tables(sheet)
@@ -135,6 +129,8 @@ class _Sheet:
 
 
 def _tables(sheet: _Sheet) -> tuple[Table, ...]:
+    if not sheet.page.lines:
+        return ()
     height = text_height(sheet.page.lines)
     boxes = [line.box for line in sheet.page.lines]
     rulings = find_rulings(darkest_channel(sheet.pixels), boxes, height)
@@ -144,8 +140,8 @@ def _tables(sheet: _Sheet) -> tuple[Table, ...]:
     pieces = cut_page(clean, rulings.vertical, sheet.engine, sheet.check)
     sheet.check()
     found: list[FilledGrid] = []
-    for lattice in find_lattices(rulings, height):
-        found += _chosen(sheet, lattice_structures(lattice, _outside(pieces, found), rulings))
+    for grid in find_lattices(rulings, height):
+        found += _chosen(sheet, lattice_structures(grid, _outside(pieces, found), rulings))
     free = _outside(pieces, found)
     rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
     regions = (*ruled_regions(free, rules, height), *aligned_regions(free, rules, height))
@@ -194,12 +190,13 @@ def _rivals(structures: Sequence[Structure]) -> list[list[Structure]]:
 
 def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Structure]]:
     """Return competing structures with their probabilities, the most likely first."""
-    text = {id(line): line for each in rivals for line in each.filled.lines()}
+    texts = [{id(line) for line in each.filled.lines()} for each in rivals]
+    count = len(set().union(*texts))
     first = {each.source: each.filled for each in reversed(rivals)}
     scored = []
-    for each in rivals:
+    for each, own in zip(rivals, texts, strict=True):
         others = [filled for source, filled in first.items() if source != each.source]
-        left_out = text_left_out(each.filled, text.values())
+        left_out = (count - len(own)) / max(1, count)
         measured = replace(each, rivals=tuple(others), left_out=left_out)
         scored.append((sheet.weigh(measured), measured))
     return sorted(scored, key=lambda pair: -pair[0])
@@ -230,8 +227,7 @@ def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
     left, top = max(0, int(box.min_x) - 4), max(0, int(box.min_y) - 4)
     crop = sheet.pixels[top : int(box.max_y) + 5, left : int(box.max_x) + 5]
     grid = sheet.structure.grid(np.ascontiguousarray(crop), (left, top))
-    filled = fill_by_rows(grid, pieces)
-    return [Structure(filled, NETWORK, best.rulings)] if filled.grid.slots else []
+    return [Structure(fill_by_rows(grid, pieces), NETWORK, best.rulings)] if grid.slots else []
 
 
 def answer_table(filled: FilledGrid) -> Table:

@@ -6,10 +6,13 @@ raster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from chalicelib.domain.documents.page import Rect, TextLine
+
+# Lines of text in a cell, in reading order.
+Lines = tuple[TextLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +67,26 @@ class FilledGrid:
 
     grid: TableGrid
     """Cells of the table, without text."""
-    texts: tuple[tuple[TextLine, ...], ...] = field(default=())
+    texts: tuple[Lines, ...]
     """Lines of each cell, in reading order."""
 
     def lines(self) -> Iterable[TextLine]:
         """Return all lines, cell by cell."""
         return (line for lines in self.texts for line in lines)
 
-    def cells(self) -> Iterator[tuple[Slot, tuple[TextLine, ...]]]:
+    def cells(self) -> Iterator[tuple[Slot, Lines]]:
         """Return each slot with its lines."""
         return zip(self.grid.slots, self.texts, strict=True)
+
+    def with_cells(self, cells: Mapping[Slot, Lines]) -> FilledGrid:
+        """Return the table with other cells, each with its lines."""
+        slots = in_order(cells)
+        return FilledGrid(replace(self.grid, slots=slots), tuple(cells[slot] for slot in slots))
 
     def row_lines(self) -> list[list[TextLine]]:
         """Return the lines that begin in each row, from left to right."""
         rows: list[list[TextLine]] = [[] for _ in range(self.grid.row_count)]
-        for slot, lines in zip(self.grid.slots, self.texts, strict=True):
+        for slot, lines in self.cells():
             rows[slot.row].extend(lines)
         return rows
 

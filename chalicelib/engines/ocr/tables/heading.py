@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
 from chalicelib.engines.ocr.tables import settings
@@ -30,6 +30,17 @@ def is_numeric(text: str) -> bool:
         return text != ""
     first = next(character for character in text if character.isalnum())
     return digits > letters and (first.isdigit() or text.split()[0].isalpha())
+
+
+def is_value(text: str) -> bool:
+    """Return whether a text is numeric, but not a year, which may be a column header."""
+    is_year = len(text) == 4 and text.isdigit() and text[:2] in ("18", "19", "20", "21")
+    return is_numeric(text) and not is_year
+
+
+def are_numeric(texts: Sequence[str]) -> bool:
+    """Return whether at least half of the texts are numeric; True for no texts."""
+    return 2 * sum(map(is_numeric, texts)) >= len(texts)
 
 
 def kinds(filled: FilledGrid) -> tuple[str, ...]:
@@ -75,13 +86,7 @@ def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> boo
 def _contrasts(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
     """Return whether at least half of the texts in the first `head` rows are words or years."""
     top = [text for slot, text in zip(slots, texts, strict=True) if slot.row < head and text]
-    words = sum(1 for text in top if not is_numeric(text) or is_year(text))
-    return bool(top) and words >= 0.5 * len(top)
-
-
-def is_year(text: str) -> bool:
-    """Return whether a text is a year, which may be a column header or a value."""
-    return len(text) == 4 and text.isdigit() and text[:2] in ("18", "19", "20", "21")
+    return bool(top) and 2 * sum(map(is_value, top)) <= len(top)
 
 
 def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
@@ -90,9 +95,5 @@ def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) 
         if slot.row >= head and text and slot.column_span == 1:
             columns.setdefault(slot.column, []).append(text)
     first = columns.pop(0, [])
-    numeric = sum(1 for body in columns.values() if 2 * _share(body, is_numeric) >= 1)
-    return len(first) > 1 and 2 * _share(first, is_numeric) < 1 and 0 < len(columns) <= 2 * numeric
-
-
-def _share(texts: Sequence[str], test: Callable[[str], bool]) -> float:
-    return sum(1 for text in texts if test(text)) / len(texts)
+    numeric = sum(map(are_numeric, columns.values()))
+    return len(first) > 1 and not are_numeric(first) and 0 < len(columns) <= 2 * numeric

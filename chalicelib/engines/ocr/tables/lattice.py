@@ -6,7 +6,6 @@ Cells without a border between them are joined. Coordinates are pixels of the ra
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,29 +19,15 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Lattice:
-    """A connected group of ruled lines: each line crosses at least one other line of the group."""
-
-    horizontal: tuple[Ruling, ...]
-    """Horizontal ruled lines, at least two."""
-    vertical: tuple[Ruling, ...]
-    """Vertical ruled lines, at least two."""
-    text_height: float
-    """The usual height of a line of text, in pixels."""
-
-
-def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
-    """Yield groups of ruled lines that cross; at least two in each direction."""
+def find_lattices(rulings: Rulings, text_height: float) -> Iterator[TableGrid]:
+    """Yield the cells of each group of ruled lines that cross, at least two in each direction."""
     slack = max(3.0, settings.SAME_RULE_EMS * text_height)
-    crossing = _crossing(rulings, slack)
-    for rows, columns in _groups(crossing):
+    for rows, columns in _groups(_crossing(rulings, slack)):
         if len(rows) > 1 and len(columns) > 1:
-            yield Lattice(
-                tuple(rulings.horizontal[row] for row in rows),
-                tuple(rulings.vertical[column] for column in columns),
-                text_height,
-            )
+            horizontal = [rulings.horizontal[row] for row in rows]
+            grid = _grid(horizontal, [rulings.vertical[column] for column in columns], text_height)
+            if grid is not None:
+                yield grid
 
 
 def _crossing(rulings: Rulings, slack: float) -> Bools:
@@ -72,29 +57,30 @@ def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
         left = left & ~rows
 
 
-def lattice_grid(lattice: Lattice) -> TableGrid | None:
-    """Return the cells of a lattice; None if it has only one cell, or too many for a table."""
-    edges_y = _boundaries(lattice.horizontal, lattice)
-    edges_x = _boundaries(lattice.vertical, lattice)
-    edges_x = _add_outer_boundary(edges_x, lattice.horizontal, lattice.text_height)
-    edges_y = _add_outer_boundary(edges_y, lattice.vertical, lattice.text_height)
+def _grid(
+    horizontal: Sequence[Ruling], vertical: Sequence[Ruling], text_height: float
+) -> TableGrid | None:
+    """Return the cells between ruled lines; None for only one cell, or too many for a table."""
+    inner_y, inner_x = _boundaries(horizontal, text_height), _boundaries(vertical, text_height)
+    edges_x = _add_outer_boundary(inner_x, horizontal, text_height)
+    edges_y = _add_outer_boundary(inner_y, vertical, text_height)
     rows, columns = len(edges_y) - 1, len(edges_x) - 1
     if rows < 1 or columns < 1 or rows * columns > settings.MAX_PLACES or rows * columns < 2:
         return None
-    under = _borders(lattice.horizontal, edges_y, edges_x, lattice.text_height)
-    at_right = _borders(lattice.vertical, edges_x, edges_y, lattice.text_height).T
+    under = _borders(horizontal, edges_y, edges_x, text_height)
+    at_right = _borders(vertical, edges_x, edges_y, text_height).T
     owner = _join_places(under, at_right)
     box = Rect(edges_x[0], edges_y[0], edges_x[-1], edges_y[-1])
     return TableGrid(box, in_order(_slots(owner, edges_x, edges_y)))
 
 
-def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
+def _boundaries(rulings: Iterable[Ruling], text_height: float) -> list[float]:
     """Return the positions of ruled lines; close lines are merged at their mean position."""
     groups: list[list[Ruling]] = []
     for ruling in sorted(rulings, key=lambda ruling: ruling.position):
         last = groups[-1][-1] if groups else None
         if last and ruling.position - last.position <= max(
-            4.0, settings.SAME_RULE_EMS * lattice.text_height
+            4.0, settings.SAME_RULE_EMS * text_height
         ):
             groups[-1].append(ruling)
         else:

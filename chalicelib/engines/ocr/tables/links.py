@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from rapidfuzz import fuzz, process
 
@@ -67,28 +66,22 @@ def link(parts: Sequence[PagePart]) -> list[WholeTable]:
     Every given part is in one of the returned tables.
     """
     wholes: list[WholeTable] = []
-    for before, part in pairwise([None, *parts]):
-        if part is None:
-            continue
-        known = wholes[-1] if wholes else None
-        is_neighbour = (
-            before is not None
-            and part.view.page.number == before.view.page.number + 1
-            and not any(
-                other.view.page.number == part.view.page.number
-                and other.table.box.min_y < part.table.box.min_y
-                for other in parts
-            )
-        )
-        if before and known and is_neighbour and _continues_table(known, before, part):
-            wholes[-1] = _joined(known, part.table)
+    before: PagePart | None = None
+    for part in parts:
+        page = [other for other in parts if other.view.page.number == part.view.page.number]
+        is_first = part.table.box.min_y <= min(other.table.box.min_y for other in page)
+        if before and is_first and _continues_table(wholes[-1], before, part):
+            wholes[-1] = _joined(wholes[-1], part.table)
         else:
             wholes.append(alone(part))
+        before = part
     return wholes
 
 
 def _continues_table(known: WholeTable, before: PagePart, part: PagePart) -> bool:
     """Return whether a page's first table continues the last table of the previous page."""
+    if part.view.page.number != before.view.page.number + 1:
+        return False
     if _columns(known.table) != _columns(part.table) or not _is_at_the_break(before, part):
         return False
     if _repeated_rows(known.table, part.table):

@@ -22,9 +22,8 @@ _STROKES = "|¦"
 
 
 def text_height(lines: Iterable[TextLine]) -> float:
-    """Return the usual height of a line, in pixels; 20 if there are no lines."""
-    heights = [line.box.height for line in lines] or [settings.UNKNOWN_TEXT_PIXELS]
-    return max(settings.LEAST_TEXT_PIXELS, float(median(heights)))
+    """Return the usual height of a line, in pixels."""
+    return max(settings.LEAST_TEXT_PIXELS, float(median(line.box.height for line in lines)))
 
 
 def cut_page(
@@ -41,9 +40,8 @@ def cut_page(
             piece for line in lines for piece in divide_exact(line, settings.CELL_GAP_HEIGHTS)
         )
     inks: list[Ink | None] = []
-    for number, line in enumerate(lines):
-        if number % settings.LINES_A_CHECK == 0:
-            check()
+    for line in lines:
+        check()
         inks.append(find_ink(page.pixels, line))
     heights = [ink.height * line.box.width for line, ink in zip(lines, inks, strict=True) if ink]
     usual = float(median(heights)) if heights else 0.0

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.filling import fill, join_signs, joined
-from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, in_order
-from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
-from chalicelib.engines.ocr.tables.lattice import Lattice, lattice_grid
+from chalicelib.engines.ocr.tables.grid import FilledGrid, Lines, Slot, TableGrid
+from chalicelib.engines.ocr.tables.heading import is_value
 from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, white_below
 from chalicelib.engines.ocr.tables.rulings import Rulings, row_separators
 from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, LATTICE, Structure
@@ -25,12 +24,9 @@ from chalicelib.engines.ocr.tables.unruled.regions import Region
 
 
 def lattice_structures(
-    lattice: Lattice, pieces: Sequence[TextLine], rulings: Rulings
+    grid: TableGrid, pieces: Sequence[TextLine], rulings: Rulings
 ) -> Iterator[Structure]:
-    """Propose structures for the text inside crossing ruled lines."""
-    grid = lattice_grid(lattice)
-    if grid is None:
-        return
+    """Propose structures for the text inside crossing ruled lines; `grid` has their cells."""
     filled = fill(grid, pieces_inside(pieces, grid.box))
     # Where there are ruled lines, they separate rows; elsewhere, each row of text is a row.
     split = split_rows(filled, 2)
@@ -88,17 +84,16 @@ def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
 
 def split_rows(filled: FilledGrid, least: int) -> FilledGrid:
     """Split each table row in which at least `least` cells contain several rows of text."""
-    slots, texts = filled.grid.slots, filled.texts
     numbers: dict[int, int] = {}
     depths = [1] * filled.grid.row_count
-    by_row: dict[int, list[tuple[Slot, tuple[TextLine, ...]]]] = {}
-    for slot, lines in zip(slots, texts, strict=True):
+    by_row: dict[int, list[Lines]] = {}
+    for slot, lines in filled.cells():
         if slot.row_span == 1 and not slot.is_head and lines:
-            by_row.setdefault(slot.row, []).append((slot, lines))
+            by_row.setdefault(slot.row, []).append(lines)
     for row, places in by_row.items():
-        if sum(len(group_rows(lines)) > 1 for _, lines in places) < least:
+        if sum(len(group_rows(lines)) > 1 for lines in places) < least:
             continue
-        rows = group_rows(line for _, lines in places for line in lines)
+        rows = group_rows(chain(*places))
         depths[row] = len(rows)
         for number, own in enumerate(rows):
             numbers.update((id(line), number) for line in own)
@@ -141,7 +136,7 @@ def join_near(filled: FilledGrid) -> FilledGrid:
 def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
     """Split row i into `depths[i]` parts; `numbers[id(line)]` is the index of a line's part."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
-    texts: dict[Slot, tuple[TextLine, ...]] = {}
+    texts: dict[Slot, Lines] = {}
     for slot, lines in filled.cells():
         first, depth = starts[slot.row], depths[slot.row]
         if slot.row_span > 1 or slot.is_head or depth == 1:
@@ -152,8 +147,7 @@ def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, in
             own = tuple(line for line in lines if numbers[id(line)] == part)
             box = around(line.box for line in own) if own else slot.box
             texts[replace(slot, row=first + part, box=box)] = own
-    ordered = in_order(texts)
-    return FilledGrid(replace(filled.grid, slots=ordered), tuple(texts[slot] for slot in ordered))
+    return filled.with_cells(texts)
 
 
 def join_head(filled: FilledGrid) -> FilledGrid:
@@ -191,4 +185,4 @@ def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
 
 def _has_numbers(row: Iterable[TextLine]) -> bool:
     texts = [line.text for line in row if any(map(str.isdecimal, line.text))]
-    return any(is_numeric(text) and not is_year(text) for text in texts)
+    return any(map(is_value, texts))

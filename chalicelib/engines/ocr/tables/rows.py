@@ -5,6 +5,7 @@ Coordinates are pixels of the raster.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import fmean
@@ -90,18 +91,6 @@ def gaps(spans: Sequence[Span]) -> list[Span]:
 
 def narrowed(gutters: Iterable[Span], row: Iterable[TextLine], least: float) -> list[Span]:
     """Return the parts of gutters that a row's text leaves free, at least `least` pixels wide."""
-    spans = [(piece.box.min_x, piece.box.max_x) for piece in row]
-    result: list[Span] = []
-    for gutter in gutters:
-        rests = [gutter]
-        for start, end in spans:
-            rests = [rest for old in rests for rest in _without(old, start, end)]
-        result += [rest for rest in rests if rest[1] - rest[0] >= least]
-    return result
-
-
-def _without(span: Span, start: float, end: float) -> list[Span]:
-    """Return the parts of an interval outside the interval from `start` to `end`."""
-    if end <= span[0] or start >= span[1]:
-        return [span]
-    return [rest for rest in ((span[0], start), (end, span[1])) if rest[1] > rest[0]]
+    free = gaps([(-math.inf, -math.inf), *covered(row), (math.inf, math.inf)])
+    parts = ((max(a, start), min(b, end)) for a, b in gutters for start, end in free)
+    return [(start, end) for start, end in parts if end - start >= least]

@@ -22,7 +22,7 @@ from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.filling import join_signs
 from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
-from chalicelib.engines.ocr.tables.heading import SIGNS, is_numeric, is_wordy, is_year
+from chalicelib.engines.ocr.tables.heading import SIGNS, are_numeric, is_value, is_wordy
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, row_separators
 from chalicelib.engines.ocr.tables.sifting import agreement, crammed
@@ -187,12 +187,12 @@ def _wrapped_share(filled: FilledGrid) -> float:
 def _named_share(filled: FilledGrid) -> float:
     """Return the fraction of columns that have words above the first row of numbers."""
     places = [(slot, text_of(lines)) for slot, lines in filled.cells() if lines]
-    numbers = (slot.row for slot, text in places if is_numeric(text) and not is_year(text))
+    numbers = (slot.row for slot, text in places if is_value(text))
     rows = max(1, min(settings.MOST_HEADER_ROWS, min(numbers, default=1)))
     named = {
         column
         for slot, text in places
-        if slot.row < rows and (not is_numeric(text) or is_year(text))
+        if slot.row < rows and not is_value(text)
         for column in slot.columns
     }
     return len(named) / max(1, filled.grid.column_count)
@@ -200,11 +200,11 @@ def _named_share(filled: FilledGrid) -> float:
 
 def _number_share(filled: FilledGrid) -> float:
     """Return the fraction of columns after the first in which most texts are numbers."""
-    columns: dict[int, list[bool]] = {}
+    columns: dict[int, list[str]] = {}
     for slot, lines in filled.cells():
         if lines and slot.column and slot.column_span == 1:
-            columns.setdefault(slot.column, []).append(is_numeric(text_of(lines)))
-    return fmean([2 * sum(texts) >= len(texts) for texts in columns.values()] or [0.0])
+            columns.setdefault(slot.column, []).append(text_of(lines))
+    return fmean(map(are_numeric, columns.values())) if columns else 0.0
 
 
 def _rules_inside(rulings: Rulings, box: Rect) -> Rulings:
@@ -242,10 +242,3 @@ def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, floa
         and not any(box[2] < rule.position < box[3] for box in boxes)
         for boxes in cells
     )
-
-
-def text_left_out(filled: FilledGrid, all_pieces: Iterable[TextLine]) -> float:
-    """Return the fraction of pieces that are not in a structure."""
-    own = {id(line) for line in filled.lines()}
-    known = [id(piece) for piece in all_pieces]
-    return sum(each not in own for each in known) / max(1, len(known))

@@ -20,10 +20,8 @@ NARROW_SPACES_SHARE = 0.4
 # A ruled line may reach this far into the box of a text next to it. A vertical line that splits a
 # text may end this far below the top of the text, and above its bottom.
 RULE_SLACK_HEIGHTS = 0.3
-# Minimum usual line height, and the height that is assumed on a page without lines.
-LEAST_TEXT_PIXELS, UNKNOWN_TEXT_PIXELS = 4.0, 20.0
-# Number of lines to split between two checks of the deadline.
-LINES_A_CHECK = 50
+# Minimum usual line height.
+LEAST_TEXT_PIXELS = 4.0
 
 # Ruled lines: long straight edges.
 

@@ -10,7 +10,7 @@ from statistics import median
 from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
-from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy, is_year
+from chalicelib.engines.ocr.tables.heading import are_numeric, is_numeric, is_value, is_wordy
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box, white_below
 
 
@@ -51,15 +51,13 @@ def _has_values(filled: FilledGrid) -> bool:
     that begins with words is enough. Addresses next to addresses, numbers or dates are excluded.
     """
     columns = [_column_texts(filled, column) for column in range(1, filled.grid.column_count)]
-    numeric = [
-        texts for texts in columns if texts and 2 * sum(map(is_numeric, texts)) >= len(texts)
-    ]
-    named = any(not is_numeric(texts[0]) or is_year(texts[0]) for texts in numeric)
+    numeric = [texts for texts in columns if texts and are_numeric(texts)]
+    named = any(not is_value(texts[0]) for texts in numeric)
     return (named and _has_header(filled)) or 2 * len(numeric) > len(columns)
 
 
 def _has_header(filled: FilledGrid) -> bool:
-    places = [(slot, lines) for slot, lines in filled.cells()]
+    places = list(filled.cells())
     numbers = (slot.row for slot, lines in places if is_numeric(text_of(lines)))
     rows = min(numbers, default=1)
     most = min(settings.MOST_HEADER_ROWS, settings.HEADER_ROWS_SHARE * filled.grid.row_count)

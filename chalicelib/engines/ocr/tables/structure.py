@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,15 +38,6 @@ _CELLS = ("<td></td>", "<td")
 _MAX_SPAN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    row: int
-    is_head: bool
-    place: Rect
-    row_span: int = 1
-    column_span: int = 1
-
-
 class StructureModel:
     """The loaded network; safe to share between threads."""
 
@@ -64,24 +55,32 @@ class StructureModel:
         places, tokens = self._session.run(names, {"x": _picture(pixels)})
         height, width = pixels.shape[:2]
         box = Rect(origin[0], origin[1], origin[0] + width, origin[1] + height)
-        opened = list(self._read(places[0], tokens[0].argmax(axis=1), box))
+        slots = in_order(self._read(places[0], tokens[0].argmax(axis=1), box))
         sure = float(tokens[0].max(axis=1).mean()) if len(tokens[0]) else 0.0
-        return TableGrid(box, in_order(_place(opened)), min(1.0, max(0.0, sure)))
+        return TableGrid(box, slots, min(1.0, max(0.0, sure)))
 
-    def _read(self, places: Singles, numbers: Ints, box: Rect) -> Iterator[_Opened]:
-        """Yield the cells that a sequence of tokens describes, until the end token."""
-        row, is_head = -1, False
+    def _read(self, places: Singles, numbers: Ints, box: Rect) -> Iterator[Slot]:
+        """Yield the cells that a sequence of tokens describes, until the end token.
+
+        Columns under a cell that spans rows are skipped, as in HTML.
+        """
         tokens = [self._tokens[number] for number in numbers]
+        tokens = tokens[: tokens.index(_END, 1)] if _END in tokens[1:] else tokens
+        row, rows, is_head = -1, tokens.count("<tr>"), False
+        taken: set[tuple[int, int]] = set()
         for step, tag in enumerate(tokens):
-            if tag == _END and step:
-                return
             if tag in ("<thead>", "</thead>"):
                 is_head = tag == "<thead>"
             elif tag == "<tr>":
                 row += 1
             elif tag in _CELLS and row >= 0:
-                spans = _spans(tokens[step + 1 :]) if tag == "<td" else (1, 1)
-                yield _Opened(row, is_head, _on_page(places[step], box), *spans)
+                row_span, width = _spans(tokens[step + 1 :]) if tag == "<td" else (1, 1)
+                column = next(at for at in count() if (row, at) not in taken)
+                width = next((n for n in range(1, width) if (row, column + n) in taken), width)
+                place = _on_page(places[step], box)
+                slot = Slot(row, column, place, min(row_span, rows - row), width, is_head)
+                taken.update((r, c) for r in slot.rows for c in slot.columns)
+                yield slot
 
 
 def load_structure(folder: Path) -> StructureModel:
@@ -113,7 +112,7 @@ def _spans(tokens: Sequence[str]) -> tuple[int, int]:
         name, _, value = token.strip().partition("=")
         if name not in ("rowspan", "colspan"):
             break
-        number = min(_MAX_SPAN, int(value.strip('"')))
+        number = max(1, min(_MAX_SPAN, int(value.strip('"'))))
         rows, columns = (number, columns) if name == "rowspan" else (rows, number)
     return rows, columns
 
@@ -126,22 +125,3 @@ def _on_page(place: Singles, box: Rect) -> Rect:
         box.min_x + max(left, right) * box.width,
         box.min_y + max(top, bottom) * box.height,
     )
-
-
-def _place(opened: Sequence[_Opened]) -> Iterator[Slot]:
-    """Yield the area of each cell; columns under a cell that spans rows are skipped, as in HTML."""
-    taken: set[tuple[int, int]] = set()
-    rows = 1 + max((cell.row for cell in opened), default=-1)
-    column, row = 0, -1
-    for cell in opened:
-        if cell.row != row:
-            row, column = cell.row, 0
-        while (row, column) in taken:
-            column += 1
-        row_span = min(cell.row_span, rows - row)
-        column_span = 1
-        while column_span < cell.column_span and (row, column + column_span) not in taken:
-            column_span += 1
-        slot = Slot(row, column, cell.place, row_span, column_span, cell.is_head)
-        taken.update((r, c) for r in slot.rows for c in slot.columns)
-        yield slot

@@ -31,7 +31,6 @@ def test_overlap_decides_and_else_the_nearest() -> None:
     """Text goes to the overlapping cell, or else to the nearest, preferably in its row."""
     pieces = [piece("a", 10, 3), piece("b", 75, 30), piece("c", 300, 0), piece("d", 0, 500)]
     assert texts(fill(grid(2), pieces)) == ["a", "c", "d", "b"]
-    assert texts(fill(TableGrid(Rect(0, 0, 1, 1), ()), pieces)) == []
     assert texts(fill(grid(1), [])) == ["", ""]
 
 

@@ -7,6 +7,7 @@ import pytest
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.pieces import cut, cut_at_rulings, cut_page, text_height
 from chalicelib.engines.ocr.tables.rulings import Ruling
+from chalicelib.engines.ocr.tables.settings import LEAST_TEXT_PIXELS
 from tests.engines.ocr.tables.drawn import Reader, Sheet
 
 
@@ -83,7 +84,8 @@ def test_letters_of_one_width_keep_their_words() -> None:
     assert [piece.text for piece in found] == ["one two three"] * 6
 
 
-def test_text_height_of_nothing() -> None:
-    """A page without lines gets a default text height."""
-    assert text_height([]) == 20
+def test_text_height_is_at_least_a_few_pixels() -> None:
+    """The usual height is the median; lines without height get a minimum."""
     assert text_height([line("a")]) == 20
+    flat = TextLine("a", 0.9, Rect(0, 0, 10, 0))
+    assert text_height([flat, flat, line("a")]) == LEAST_TEXT_PIXELS

@@ -13,7 +13,7 @@ from statistics import fmean
 
 from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.tables import settings
-from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
+from chalicelib.engines.ocr.tables.heading import is_value
 from chalicelib.engines.ocr.tables.rows import (
     Span,
     aligned_share,
@@ -81,7 +81,7 @@ def _columns(rows: Rows) -> list[list[Span]]:
 
 def _number_share(pieces: Iterable[TextLine]) -> float:
     """Return the fraction of texts that are numbers, but not years."""
-    return fmean([is_numeric(p.text) and not is_year(p.text) for p in pieces] or [0.0])
+    return fmean([is_value(piece.text) for piece in pieces] or [0.0])
 
 
 def _column_cuts(rows: Rows, rulings: Rulings, text_height: float) -> Iterator[TableCut]:
