@@ -55,22 +55,13 @@ class _Blocks:
             self._check()
             block = _without_head(self._grown(piece), self._sure)
             self._used.add(piece)
-            if not self._is_address(block):
+            best = max(self._sure[one] for one in block)
+            if best < (settings.SURE_KIND if len(block) == 1 else settings.KIND_CERTAINTY):
                 continue
             self._used.update(block)
-            best = max(self._sure[one] for one in block)
             yield EntityMatch(
                 labels.ADDRESS, join_text(block), min(settings.SUREST, best), tuple(block)
             )
-
-    def _is_address(self, block: Sequence[CardPiece]) -> bool:
-        best = max(self._sure[piece] for piece in block)
-        fair = sum(self._sure[piece] >= settings.KIND_CERTAINTY for piece in block)
-        return (
-            best >= settings.SURE_KIND
-            or fair > 1
-            or (best >= settings.KIND_CERTAINTY and len(block) > 1)
-        )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
         block = [first]
@@ -127,7 +118,8 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
         yield _without_icon(piece), piece
         return
     head = piece.cut(0, end - 1)
-    if head is not None and not _names_address(head.text):
+    # `Ship to` is only a label or heading.
+    if head is not None and not labels.is_label(head.text) and not is_heading(head.text):
         yield head, head
     yield _without_icon(tail), piece
 
@@ -137,11 +129,6 @@ def _is_headed(key: str, text: str) -> bool:
     if is_entry(text):
         return False
     return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= settings.SURE_KIND
-
-
-def _names_address(key: str) -> bool:
-    """Return whether the text before a colon is only a label or heading, such as `Ship to`."""
-    return labels.is_label(key) or is_heading(key)
 
 
 def _confidence(piece: CardPiece) -> float:

@@ -36,7 +36,8 @@ class Clues:
 
     def person(self, text: str) -> float:
         """Return how well a name matches the local part of any mail address, 0 to 1."""
-        words = _name_words(text)
+        name, _ = without_credentials(text)
+        words = [word for word in map(_plain, folded_words(name)) if word]
         return max((_local_fit(words, local) for local in self.locals), default=0.0)
 
 
@@ -62,8 +63,7 @@ def _plain(text: str) -> str:
 
 def _owner_fit(text: str, owner: str) -> float:
     """Return how well a text matches a domain owner: 1 if equal, less for parts and initials."""
-    words = [_plain(word) for word in folded_words(text)]
-    words = [word for word in words if word]
+    words = [word for word in map(_plain, folded_words(text)) if word]
     core = [word for word in words if word not in LEGAL_FORMS] or words
     whole = "".join(core)
     if not whole:
@@ -90,11 +90,6 @@ _SMALL = word_set("and & of the for und et y de la")
 
 def _starts(words: list[str], owner: str) -> bool:
     return len(owner) >= settings.SHORTEST_OWNER and owner in accumulate(words)
-
-
-def _name_words(text: str) -> list[str]:
-    name, _ = without_credentials(text)
-    return [word for word in (_plain(word) for word in folded_words(name)) if word]
 
 
 def _local_fit(words: list[str], local: str) -> float:

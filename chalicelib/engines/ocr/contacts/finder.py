@@ -8,6 +8,7 @@ names of the person and the organisation.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from chalicelib.domain.documents.findings import Contact
@@ -83,28 +84,24 @@ def find_exact(
         found += entities
         rest += others
     marks = Neighbours([piece for piece in rest if labels.label_tag(piece.text)])
-    named = []
-    for one in found:
+    used = set()
+    for place, one in enumerate(found):
         check()
-        named.append(_with_label(one, marks))
-    used = {mark for _, mark in named if mark is not None}
-    return [one for one, _ in named], [piece for piece in rest if piece not in used]
-
-
-def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, CardPiece | None]:
-    """Tag a number by the label left of or above it; return the contact, and the label or None."""
-    mark = _label_of(found.pieces[0], marks)
-    tag = labels.label_tag(mark.text) if mark is not None else None
-    if mark is None or tag is None:
-        return found, None
-    if found.tag in labels.NUMBERS and tag in labels.NUMBERS:
-        return EntityMatch(
-            tag, found.text, max(found.confidence, settings.SUREST), found.pieces
-        ), mark
-    return found, mark if tag == found.tag else None
+        mark = _label_of(one.pieces[0], marks)
+        tag = labels.label_tag(mark.text) if mark is not None else None
+        if mark is None or tag is None:
+            continue
+        if tag in labels.NUMBERS and one.tag in labels.NUMBERS:
+            sure = max(one.confidence, settings.SUREST)
+            found[place] = replace(one, tag=tag, confidence=sure)
+        elif tag != one.tag:
+            continue
+        used.add(mark)
+    return found, [piece for piece in rest if piece not in used]
 
 
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
+    """Return the label left of or above a number or address."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
     label = next((mark for mark in near if is_next_to(mark, piece, settings.AROUND_HEIGHTS)), None)
     return label or next((mark for mark in near if is_below(mark, piece)), None)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.contacts.piece import CardPiece
 from chalicelib.engines.ocr.forms.segments import is_level
@@ -26,15 +25,10 @@ def is_below(upper: CardPiece, lower: CardPiece, gap: float = settings.BELOW_HEI
     if not -height < distance < gap * height:
         return False
     starts_lower = lower.rect.center[1] > upper.rect.center[1] + settings.LOWER_HEIGHTS * height
-    return starts_lower and is_aligned(upper.rect, lower.rect, height)
-
-
-def is_aligned(one: Rect, other: Rect, height: float) -> bool:
-    """Return whether two boxes have the same left edge, right edge or middle."""
-    left = abs(one.min_x - other.min_x) < settings.BELOW_HEIGHTS * height
-    right = abs(one.max_x - other.max_x) < settings.BELOW_HEIGHTS * height
-    middle = abs(one.center[0] - other.center[0]) < settings.BELOW_HEIGHTS * height
-    return left or right or middle
+    one, other = upper.rect, lower.rect
+    left, right = one.min_x - other.min_x, one.max_x - other.max_x
+    apart = min(abs(left), abs(right), abs(one.center[0] - other.center[0]))
+    return starts_lower and apart < settings.BELOW_HEIGHTS * height
 
 
 class Neighbours:

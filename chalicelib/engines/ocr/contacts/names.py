@@ -164,7 +164,8 @@ class _Judge:
         if len(group) > 1:
             return self._joined_person(group, confidence + settings.MAIL_BONUS * fit)
         confidence += settings.MAIL_BONUS * fit + self._size(group)
-        confidence += settings.TITLE_BELOW_BONUS * self._has_title_below(group[0])
+        below = (is_below(group[0], other, 2.0) for other in self._titles.around(group[0]))
+        confidence += settings.TITLE_BELOW_BONUS * any(below)
         return confidence - self._against_person(text, words, fit)
 
     def organisation(self, group: Group) -> float:
@@ -190,10 +191,9 @@ class _Judge:
         """Return the confidence that a group is a logo: a few words in large letters."""
         text = join_text(group)
         is_other = _is_printed(text) or title_confidence(text) >= settings.KIND_CERTAINTY
-        if len(group) > 1 or is_other or group[0].height < settings.LARGE_TIMES * self._usual:
+        if len(group) > 1 or is_other or not self._is_large_name(group[0]):
             return 0.0
-        named = text[:1].isupper() and len(text.split()) <= settings.NAME_WORDS and _is_plain(text)
-        return settings.KIND_CERTAINTY + self._size(group) if named else 0.0
+        return settings.KIND_CERTAINTY + self._size(group)
 
     def other(self, group: Group) -> float:
         """Return the confidence that a group is none of the known kinds of text."""
@@ -286,25 +286,22 @@ class _Judge:
             return settings.LARGEST_BONUS
         return settings.LARGE_BONUS if height >= settings.LARGE_TIMES * self._usual else 0.0
 
-    def _has_title_below(self, piece: CardPiece) -> bool:
-        return any(is_below(piece, other, 2.0) for other in self._titles.around(piece))
-
     def _only_logo(self, group: Group, confidence: float) -> float:
         """Return a bonus for a short text in large letters on a card, if its kind is uncertain."""
-        text = join_text(group)
-        short = (
+        is_logo = (
             self.is_card
-            and len(text.split()) <= settings.NAME_WORDS
-            and _is_plain(text)
-            and text[:1].isupper()
+            and confidence < settings.KIND_CERTAINTY
+            and self._is_large_name(group[0])
+            and group[0].height >= settings.LOGO_TALL_SHARE * self._tallest
         )
-        height = group[0].height
-        tall = (
-            height >= settings.LARGE_TIMES * self._usual
-            and height >= settings.LOGO_TALL_SHARE * self._tallest
-        )
+        return settings.LOGO_BONUS if is_logo else 0.0
+
+    def _is_large_name(self, piece: CardPiece) -> bool:
+        """Return whether a text is short, in large letters, and begins with a capital."""
+        text = piece.text
+        is_short = len(text.split()) <= settings.NAME_WORDS and _is_plain(text)
         return (
-            settings.LOGO_BONUS if short and tall and confidence < settings.KIND_CERTAINTY else 0.0
+            text[:1].isupper() and is_short and piece.height >= settings.LARGE_TIMES * self._usual
         )
 
 
