@@ -94,7 +94,7 @@ def _quad(ink: Rect, area: Rect, text_height: float) -> Quad:
     middle = ink.center[1]
     half = max(0.5 * text_height, 0.6 * ink.height)
     top, bottom = middle - half, middle + half
-    if area.height <= 1.5 * text_height:
+    if area.height <= settings.TALL_INK_EMS * text_height:
         top, bottom = min(ink.min_y, area.min_y) - 1, max(ink.max_y, area.max_y) + 1
     left, right = ink.min_x - margin, ink.max_x + margin
     return ((left, top), (right, top), (right, bottom), (left, bottom))

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import TextLine, around
-from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Lines, Slot, TableGrid, text_of
 from chalicelib.engines.ocr.tables.heading import SIGNS, is_numeric
 from chalicelib.engines.ocr.tables.rows import group_rows
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Doubles, Ints
+    from chalicelib.domain.common.arrays import Doubles
 
 
 def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
@@ -66,24 +65,16 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
     slots = np.array(
         [(s.box.min_x, s.box.min_y, s.box.max_x, s.box.max_y) for s in grid.slots], np.float64
     )
+    # Cells at about the height of a piece are searched first.
     step = max(1.0, float(np.median(slots[:, 3] - slots[:, 1])))
-    bands: dict[int, list[int]] = {}
-    for number, (_, top, _, bottom) in enumerate(slots.tolist()):
-        for band in range(
-            int(top / step), min(int(bottom / step), int(top / step) + settings.TALLEST_PLACES) + 1
-        ):
-            bands.setdefault(band, []).append(number)
-    numbers = {band: np.array(known) for band, known in bands.items()}
-    return [_placed(slots, numbers.get(int(piece.box.center[1] / step)), piece) for piece in pieces]
-
-
-def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
-    """Return the index of a piece's cell; search `near`, the cells at its height, first."""
-    if near is not None:
-        number, is_over = _best(slots[near], piece)
-        if is_over:
-            return int(near[number])
-    return _best(slots, piece)[0]
+    bands = (slots[:, [1, 3]] / step).astype(np.int64)
+    numbers = []
+    for piece in pieces:
+        band = int(piece.box.center[1] / step)
+        near = np.flatnonzero((bands[:, 0] <= band) & (band <= bands[:, 1]))
+        number, is_over = _best(slots[near], piece) if len(near) else (0, False)
+        numbers.append(int(near[number]) if is_over else _best(slots, piece)[0])
+    return numbers
 
 
 def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:

@@ -220,7 +220,7 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
 
 def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
     """Return the structures that the network predicts for the text in a proposed structure."""
-    if sheet.structure is None or len(best.filled.grid.slots) > settings.MOST_NETWORK_PLACES:
+    if sheet.structure is None or len(best.filled.grid.slots) > settings.MOST_PARTS:
         return []
     pieces = list(best.filled.lines())
     box = around([best.filled.grid.box, *(piece.box for piece in pieces)])

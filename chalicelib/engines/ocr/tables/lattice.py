@@ -65,7 +65,7 @@ def _grid(
     edges_x = _add_outer_boundary(inner_x, horizontal, text_height)
     edges_y = _add_outer_boundary(inner_y, vertical, text_height)
     rows, columns = len(edges_y) - 1, len(edges_x) - 1
-    if rows < 1 or columns < 1 or rows * columns > settings.MAX_PLACES or rows * columns < 2:
+    if rows < 1 or columns < 1 or rows * columns > settings.MOST_SMALL_PARTS or rows * columns < 2:
         return None
     under = _borders(horizontal, edges_y, edges_x, text_height)
     at_right = _borders(vertical, edges_x, edges_y, text_height).T

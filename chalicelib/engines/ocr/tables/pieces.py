@@ -66,7 +66,7 @@ def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
         return settings.CELL_GAP_HEIGHTS
     usual = sorted(spaces)[int(settings.NARROW_SPACES_SHARE * len(spaces))]
     return min(
-        settings.SURE_CELL_GAP_HEIGHTS,
+        2 * settings.CELL_GAP_HEIGHTS,
         max(settings.CELL_GAP_HEIGHTS, settings.GAP_TO_WORD_SPACE * usual),
     )
 

@@ -100,7 +100,7 @@ def _find_direction(
         edges += [edge for edge in _merge(pieces, 2.0) if not _is_stroke(edge, text)]
     edges.sort(key=lambda edge: edge.position)
     rulings = _merge(edges, max(3.0, settings.RULE_THICKNESS_EMS * text_height))
-    longest = sorted(rulings, key=lambda ruling: -ruling.length)[: settings.MAX_RULINGS]
+    longest = sorted(rulings, key=lambda ruling: -ruling.length)[: settings.MOST_PARTS]
     return tuple(sorted(longest, key=lambda ruling: (ruling.position, ruling.start)))
 
 
@@ -141,8 +141,8 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
     starts, ends = starts - shift, ends - shift
     row, starts, ends = _close(row, starts, ends, max(1, round(text_height / 4)))
     long = np.flatnonzero(ends - starts >= least)
-    if len(long) > settings.MAX_RUNS:
-        order = np.argsort(starts[long] - ends[long], kind="stable")[: settings.MAX_RUNS]
+    if len(long) > settings.MOST_SMALL_PARTS:
+        order = np.argsort(starts[long] - ends[long], kind="stable")[: settings.MOST_SMALL_PARTS]
         long = np.sort(long[order])
     return np.stack([row[long] + 1, starts[long], ends[long]], axis=1)
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 # Pieces: where a line is split into the texts of several cells.
 
-# Minimum width of a gap between cells.
+# Minimum width of a gap between cells. A gap of twice this width always separates cells.
 CELL_GAP_HEIGHTS = 0.6
-# A gap of this width always separates cells.
-SURE_CELL_GAP_HEIGHTS = 1.2
 # A gap between cells is this many times wider than the usual space of its line.
 GAP_TO_WORD_SPACE = 1.6
 # Quantile of the spaces of a page that counts as the usual space.
@@ -37,17 +35,15 @@ VERTICAL_RULE_EMS = 1.5
 RULE_THICKNESS_EMS = 0.45
 # Minimum length of a part of a ruled line: strokes of letters are shorter.
 RULE_PART_EMS = 0.7
-# Maximum number of edge runs to process, the longest first. Limits the time for hostile pages.
-MAX_RUNS = 12_000
-# Maximum number of ruled lines of one direction, the longest first.
-MAX_RULINGS = 600
+# Limits of the time for hostile pages: maximum number of edge runs, the longest first, and of cells
+# of a lattice; maximum number of ruled lines of one direction, the longest first, of texts that are
+# divided into two tables, and of cells for the network, which has no tokens for more.
+MOST_SMALL_PARTS, MOST_PARTS = 12_000, 600
 
 # Lattices: ruled lines that cross.
 
 # Ruled lines closer than this are one boundary. A line may end this far before a line it meets.
 SAME_RULE_EMS = 0.4
-# Maximum number of cells of a lattice; a finer mesh is a pattern, not a table.
-MAX_PLACES = 12_000
 
 # Gutters: white gaps between columns.
 
@@ -76,10 +72,8 @@ FIRST_ROW_EMS = 3.0
 LATER_ROW_TIMES = 2.0
 # Letters this many times as high as usual belong to a letterhead or a title.
 HEADLINE_TIMES = 1.4
-# Maximum number of consecutive rows without separate columns.
-MOST_PENDING_ROWS = 3
-# A region is divided at a cut of at least this probability. One with more texts is not divided.
-SURE_CUT, MOST_DIVIDED = 0.8, 600
+# A region is divided at a cut of at least this probability.
+SURE_CUT = 0.8
 
 # Header cells.
 
@@ -96,10 +90,9 @@ FEWEST_EVIDENCE = 3
 CHART_WHITE_EMS = 6.0
 # Minimum fraction of line breaks in wrapped text where the next word would not have fitted.
 WRAPPED_TEXT_SHARE = 0.6
-# Maximum fraction of pieces that are as long as lines of prose.
-WORDY_SHARE = 0.4
-# Maximum fraction of rows that contain a field name with a colon, as in lists of keys and values.
-ENTRIES_SHARE = 0.4
+# Maximum fraction of pieces that are as long as lines of prose, and of rows that contain a field
+# name with a colon, as in lists of keys and values.
+OTHER_TEXT_SHARE = 0.4
 
 # Cells whose text was missed.
 
@@ -113,8 +106,6 @@ SPECK_EMS = 0.12
 TALL_INK_EMS = 1.5
 # Margin around the ink when it is read.
 INK_MARGIN_EMS = 0.35
-# The search for a piece's cell compares only this many times the usual height of a cell.
-TALLEST_PLACES = 400
 
 # Tables that continue on the next page.
 
@@ -134,7 +125,7 @@ SURE_STRUCTURE = 0.75
 NEAR_TO_ROW_SPACE = 0.9
 # Minimum number of sideways lines that may be a table on an upright page.
 FEWEST_SIDEWAYS = 6
-# Maximum number of header rows without numbers, also as a fraction of the table's rows.
-MOST_HEADER_ROWS, HEADER_ROWS_SHARE = 3, 0.25
-# Maximum number of cells of a table for the network, which has no tokens for more.
-MOST_NETWORK_PLACES = 600
+# Maximum number of header rows without numbers, and of consecutive rows without separate columns.
+MOST_HEADER_ROWS = 3
+# Maximum number of header rows as a fraction of the table's rows.
+HEADER_ROWS_SHARE = 0.25

@@ -33,10 +33,10 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     fewest = rows if is_full and _has_values(filled) else settings.FEWEST_EVIDENCE
     if evidence < fewest or 2 * evidence < rows:
         return False
-    if _wordy_share(filled) > settings.WORDY_SHARE or not _is_dense(filled):
+    if _wordy_share(filled) > settings.OTHER_TEXT_SHARE or not _is_dense(filled):
         return False
     is_filled = _filled_share(filled) >= settings.FILLED_SHARE
-    if not is_filled or _entry_share(filled) > settings.ENTRIES_SHARE:
+    if not is_filled or _entry_share(filled) > settings.OTHER_TEXT_SHARE:
         return False
     is_long = columns > 2 and evidence >= 2 * settings.FEWEST_EVIDENCE
     if not is_ruled and not is_long and not _has_values(filled):

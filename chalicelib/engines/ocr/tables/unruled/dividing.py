@@ -33,7 +33,7 @@ Rows = Sequence[Sequence[TextLine]]
 
 def divided(region: Region, rulings: Rulings, text_height: float, weigh: Weigh) -> list[Region]:
     """Split a region at its most probable cut, then the parts, while a cut is probable enough."""
-    if len(region.pieces) > settings.MOST_DIVIDED:
+    if len(region.pieces) > settings.MOST_PARTS:
         return [region]
     rows = group_rows(region.pieces)
     cuts = [*_row_cuts(region, rulings, text_height), *_column_cuts(rows, rulings, text_height)]

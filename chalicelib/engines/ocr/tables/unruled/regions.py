@@ -65,7 +65,7 @@ class Growing:
             self._commit(row, rest, white)
             return True
         is_end = len(row) > 1 and not rest
-        if is_end or len(self.pending) >= settings.MOST_PENDING_ROWS:
+        if is_end or len(self.pending) >= settings.MOST_HEADER_ROWS:
             return False
         self.pending.append(row)
         return True

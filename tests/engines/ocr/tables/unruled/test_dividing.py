@@ -143,7 +143,7 @@ def test_each_part_has_enough_rows_and_columns() -> None:
 
 def test_a_huge_text_is_not_divided() -> None:
     """The time for a hostile page is limited: its cuts are not weighed."""
-    rows = [[str(n), str(n)] for n in range(settings.MOST_DIVIDED)]
+    rows = [[str(n), str(n)] for n in range(settings.MOST_PARTS)]
 
     assert cuts_of(drawn(rows)) == []
 

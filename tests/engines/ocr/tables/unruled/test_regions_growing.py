@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.settings import MOST_PENDING_ROWS
+from chalicelib.engines.ocr.tables.settings import MOST_HEADER_ROWS
 from chalicelib.engines.ocr.tables.unruled.regions import Growing, aligned_regions, is_parted
 
 
@@ -43,7 +43,7 @@ def test_rows_put_off_are_few() -> None:
 
     growing, taken = grown(row(0, 0, 120), *lone)
 
-    assert taken == [True] + [True] * MOST_PENDING_ROWS + [False] * (5 - MOST_PENDING_ROWS)
+    assert taken == [True] + [True] * MOST_HEADER_ROWS + [False] * (5 - MOST_HEADER_ROWS)
     assert len(growing.rows) == 1
 
 
