@@ -45,7 +45,8 @@ class _Blocks:
         self._check = check
         for piece in self.pieces:
             check()
-            self._sure[piece] = _confidence(piece)
+            sure = 0.0 if is_entry(piece.text) else address_confidence(piece.text)
+            self._sure[piece] = sure
 
     def found(self) -> Iterator[EntityMatch]:
         """Yield the addresses in the order of the pieces."""
@@ -76,7 +77,7 @@ class _Blocks:
         """Return the piece that continues an address; None at the end of the address.
 
         A text that does not look like part of an address may still be its town or quarter, if it is
-        between two lines of the address or after a comma. Otherwise it ends the address.
+        between two lines of the address. Otherwise it ends the address.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
@@ -101,9 +102,7 @@ class _Blocks:
 
     def _bridges(self, block: Sequence[CardPiece], bridge: CardPiece) -> bool:
         """Return whether the text `bridge` may be the town or quarter of the address in `block`."""
-        if _is_complete(block) or not _may_be_town(bridge.text):
-            return False
-        return block[-1].text.endswith(",") or any(
+        return _may_be_town(bridge.text) and any(
             self._sure[piece] >= settings.WEAK_ADDRESS and _may_follow(block, piece)
             for piece in self._candidates(bridge)
             if piece not in block
@@ -114,7 +113,10 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
     """Split a text at a field name (`Ship to:`); yield each part and the piece that contains it."""
     end = key_end(piece.text)
     tail = piece.cut(end, len(piece.text)) if end else None
-    if tail is None or not _is_headed(piece.text[: end - 1], tail.text):
+    if tail is None or (
+        labels.label_tag(piece.text[: end - 1]) != labels.ADDRESS
+        and address_confidence(tail.text) < settings.SURE_KIND
+    ):
         yield _without_icon(piece), piece
         return
     head = piece.cut(0, end - 1)
@@ -122,30 +124,6 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
     if head is not None and not labels.is_label(head.text) and not is_heading(head.text):
         yield head, head
     yield _without_icon(tail), piece
-
-
-def _is_headed(key: str, text: str) -> bool:
-    """Return whether the text after a field name, such as `Ship to`, begins an address."""
-    if is_entry(text):
-        return False
-    return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= settings.SURE_KIND
-
-
-def _confidence(piece: CardPiece) -> float:
-    text = piece.text
-    confidence = address_confidence(text)
-    if confidence < settings.WEAK_ADDRESS or is_entry(text):
-        return 0.0
-    if find_state_zips(text):
-        return confidence
-    if (
-        title_confidence(text) >= settings.SURE_KIND
-        or person_confidence(text) >= settings.SURE_KIND
-    ):
-        return min(confidence, settings.WEAK_ADDRESS) if find_postcodes(text) else 0.0
-    if organisation_confidence(text) >= settings.SURE_KIND and not any(map(str.isdecimal, text)):
-        return 0.0
-    return confidence
 
 
 def _without_icon(piece: CardPiece) -> CardPiece:
@@ -184,18 +162,7 @@ def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
 
 def _is_complete(block: Sequence[CardPiece]) -> bool:
     has_street = any(names_street(one.text) for one in block)
-    return has_street and any(_has_postcode(one.text) for one in block)
-
-
-def _has_postcode(text: str) -> bool:
-    """Return whether a line has a postcode; `2685 Harbor Road` has only a house number."""
-    is_street = names_street(text)
-    return any(
-        not is_street
-        or code.confidence > settings.KIND_CERTAINTY
-        or text[: code.start].rstrip().endswith(",")
-        for code in find_postcodes(text)
-    )
+    return has_street and any(find_postcodes(one.text) for one in block)
 
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
