@@ -70,26 +70,22 @@ def _owner_fit(text: str, owner: str) -> float:
         return 0.0
     if whole == owner or "".join(words) == owner:
         return 1.0
-    if len(whole) >= settings.SHORTEST_OWNER and fuzz.ratio(whole, owner) >= settings.ALIKE_RATIO:
-        return settings.NEARLY_FITS
-    if len(owner) > settings.SHORT_OWNER and whole.startswith(owner):
-        return settings.NEARLY_FITS
-    if _starts(core, owner) or _starts([word for word in core if word not in _SMALL], owner):
-        return settings.NEARLY_FITS
-    initials = "".join(word[0] for word in core)
-    small = "".join(word[0] for word in core if word not in _SMALL)
-    is_start = len(whole) >= settings.SHORTEST_OWNER and owner.startswith(whole)
-    if is_start or (len(owner) > 1 and owner in (initials, small)):
-        return settings.OWNER_FIT
+    large = [word for word in core if word not in _SMALL]
+    initials = ["".join(word[0] for word in some) for some in (core, large)]
+    is_long = len(whole) >= settings.SHORTEST_OWNER
+    if (
+        (is_long and fuzz.ratio(whole, owner) >= settings.ALIKE_RATIO)
+        or (is_long and owner.startswith(whole))
+        or (len(owner) > settings.SHORT_OWNER and whole.startswith(owner))
+        or (len(owner) >= settings.SHORTEST_OWNER and owner in accumulate(large))
+        or (len(owner) > 1 and owner in initials)
+    ):
+        return settings.PART_FITS
     is_in = any(len(word) > settings.SHORTEST_OWNER and word in owner for word in core)
     return settings.ONE_WORD_FITS if is_in else 0.0
 
 
 _SMALL = word_set("and & of the for und et y de la")
-
-
-def _starts(words: list[str], owner: str) -> bool:
-    return len(owner) >= settings.SHORTEST_OWNER and owner in accumulate(words)
 
 
 def _local_fit(words: list[str], local: str) -> float:
@@ -107,9 +103,9 @@ def _local_fit(words: list[str], local: str) -> float:
     if hits > 1 or (hits and flat in _short_forms(words)):
         return 1.0
     if hits or flat in _short_forms(words):
-        return settings.PART_OF_NAME_FITS
+        return settings.PART_FITS
     close = max((fuzz.ratio(word, part) for word in long for part in parts), default=0.0)
-    return settings.PART_OF_NAME_FITS if close >= settings.ALIKE_RATIO else 0.0
+    return settings.PART_FITS if close >= settings.ALIKE_RATIO else 0.0
 
 
 def _short_forms(words: list[str]) -> set[str]:

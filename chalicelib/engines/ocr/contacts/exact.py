@@ -81,13 +81,12 @@ def _cut(
     found: list[EntityMatch] = []
     rest: list[CardPiece] = []
     edge = 0
-    trailing = _has_trailing_labels(text, spans)
     for place, (kind, span) in enumerate(spans):
         end = spans[place + 1][1].start if place + 1 < len(spans) else len(text)
         tag, start = labels.tag_before(text[edge : span.start])
         start += edge
         after = 0
-        if kind == labels.PHONE and (trailing or tag is None):
+        if kind == labels.PHONE and tag is None:
             later, after = labels.tag_after(text[span.end : end])
             tag, start = (later, span.start) if later else (tag, start)
         if kind == labels.PHONE and tag == labels.OTHER:
@@ -100,15 +99,6 @@ def _cut(
         edge = span.end + after
     _keep(rest, piece, (edge, len(text)), before_number=False)
     return found, rest
-
-
-def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
-    """Return whether each label is after its number: `555 0100 office 555 0101 mobile`."""
-    kind, last = spans[-1]
-    first = spans[0][1]
-    if kind != labels.PHONE or labels.tag_before(text[: first.start])[0] is not None:
-        return False
-    return labels.tag_after(text[last.end :])[0] is not None
 
 
 def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> EntityMatch:

@@ -20,7 +20,6 @@ _TAGS = {word: tag for tag, words in reversed(_WORDS.items()) for word in words}
 _TELEPHONE = word_set("t tel telephone phone ph p telefon fon tél teléfono telefono telefone")
 _ORDER = (FAX, MOBILE_PHONE, PHONE)
 _TOKEN = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ.\-'/]{0,24}|24/7")
-_LONE_LETTERS = frozenset("tpodhbvwmcfea")
 _AFTER = re.compile(
     r"^[ .,]{0,2}[(\[\-–—]{0,2} ?(?P<word>[A-Za-z]{1,12})\.?(?: ?[)\]]|(?=$|[ ,;|/]))"
 )
@@ -85,7 +84,7 @@ def _is_free(text: str, token: re.Match[str]) -> bool:
     if len(token.group().rstrip(".")) > 1:
         return True
     before = text[max(0, token.start() - 1) : token.start()]
-    return token.group()[0].lower() in _LONE_LETTERS and not before.isalnum()
+    return not before.isalnum()
 
 
 def _strongest(names: list[str]) -> str:

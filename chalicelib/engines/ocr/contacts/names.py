@@ -176,15 +176,15 @@ class _Judge:
         if text[0] in "@#" or (_is_printed(text) and not has_legal_form(text)):
             return 0.0
         if len(group) > 1:
-            return self._joined_organisation(group, max(own, settings.OWNER_FACTOR * fit))
+            return self._joined_organisation(group, max(own, fit))
         title = title_confidence(text)
         if (
             title >= settings.KIND_CERTAINTY
             and not has_legal_form(text)
-            and fit < settings.OWNER_FIT
+            and fit < settings.PART_FITS
         ):
-            own *= settings.TITLE_FACTOR
-        confidence = max(own, settings.OWNER_FACTOR * fit)
+            own = 0.0
+        confidence = max(own, fit)
         return confidence + self._size(group) + self._only_logo(group, confidence)
 
     def logo(self, group: Group) -> float:
@@ -231,19 +231,16 @@ class _Judge:
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)
         large = min(heights) >= settings.LARGE_TIMES * self._usual
-        alike = max(heights) <= settings.TALLEST_TIMES * min(heights)
         plain = all(
             person_confidence(piece.text) < settings.SURE_KIND
             and title_confidence(piece.text) < settings.KIND_CERTAINTY
             for piece in group
         )
-        return capitals and large and alike and plain
+        return capitals and large and plain
 
     def _plain_organisation(self, text: str) -> float:
         """Return the confidence that a text is an organisation, by its words or a domain name."""
-        return max(
-            organisation_confidence(text), settings.OWNER_FACTOR * self._clues.organisation(text)
-        )
+        return max(organisation_confidence(text), self._clues.organisation(text))
 
     def _joined_person(self, group: Group, confidence: float) -> float:
         """Return the score of a person's name in several pieces; 0 if one piece is a full name."""

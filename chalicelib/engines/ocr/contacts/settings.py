@@ -74,12 +74,10 @@ ALIKE_RATIO = 86.0
 # SHORTEST_OWNER is the minimum number of letters of a domain owner, or of a word of a name. An
 # owner of up to SHORT_OWNER letters may be the beginning of an unrelated word.
 SHORTEST_OWNER, SHORT_OWNER = 3, 5
-# Fit of a text to a domain owner: if one of them is misread, or the text begins with the owner's
-# name; and if the owner's name only contains a word of the text.
-NEARLY_FITS, ONE_WORD_FITS = 0.9, 0.5
-# Fit of a name to the local part of a mail address: if it contains only one word of the name, if it
-# is a short form of the name, or if one of them is misread.
-PART_OF_NAME_FITS = 0.7
+# Fit of a text to a domain owner, or of a name to the local part of a mail address: if one of them
+# is misread, or is a part or a short form of the other; and if the owner's name contains only one
+# word of the text. A job title with a smaller fit is probably not the owner's name.
+PART_FITS, ONE_WORD_FITS = 0.8, 0.5
 
 # Persons, organisations and titles.
 
@@ -95,7 +93,7 @@ PAIRED_LINES = 80
 # Letters of a headline or a logo are at least this many times as high as those of most lines.
 LARGE_TIMES = 1.2
 # The largest letters are at least TALLEST_SHARE as high as the tallest line, and TALLEST_TIMES as
-# high as most lines. TALLEST_TIMES is also the maximum ratio of heights of the lines of one logo.
+# high as most lines.
 TALLEST_SHARE, TALLEST_TIMES = 0.95, 1.1
 # Minimum height of a logo without other signs, as a fraction of the tallest letters.
 LOGO_TALL_SHARE = 0.8
@@ -103,8 +101,6 @@ LOGO_TALL_SHARE = 0.8
 NAME_WORDS, NAME_PART_WORDS = 4, 2
 # Maximum number of characters of an organisation's name over several lines.
 LONGEST_ORGANISATION = 60
-# Minimum fit to a domain at which a text is the name of its owner, at least by its initials.
-OWNER_FIT = 0.8
 # Confidence of a name that is only known from the mail address.
 NAME_OF_MAIL = 0.3
 # Bonus of a person with a matching mail address, and of a person with a title in the next line.
@@ -118,9 +114,5 @@ LARGEST_BONUS, LARGE_BONUS, LOGO_BONUS, LINE_BONUS = 0.15, 0.1, 0.25, 0.02
 AGAINST_LEGAL_FORM, AGAINST_TRADE, AGAINST_OWNER = 0.7, 0.45, 0.3
 # Factor of the last two penalties for a known name: Baker, Banks and Church are surnames, too.
 HALF_AGAINST = 0.5
-# Confidence that a text that equals the owner of a domain is the organisation.
-OWNER_FACTOR = 0.95
-# Factor for an organisation whose words are also those of a job title.
-TITLE_FACTOR = 0.3
 # Maximum by which other possible kinds lower the confidence that a text has no tag.
 MOST_UNCERTAINTY = 0.6
