@@ -34,8 +34,8 @@ _CHECKS = (
 _Found = tuple[Any, list[str], list[str]]
 _known_conditions: dict[Any, _Found] = {}
 _passed: set[Any] = set()
-_processed_as: dict[tuple[type, type], Any] = {}
-"""The class by which a walker processes nodes of a class; None if it leaves them."""
+_processed_as: dict[type, dict[type, Any]] = {}
+"""By class of walker and class of node, the class by which it is processed; None if it is not."""
 
 
 def install() -> None:
@@ -89,17 +89,33 @@ def _walk(walker: Any, node: Any, child_id: int = -1) -> Any:
     """Process the nodes of a tree from the bottom up, as moto does, and return the new root."""
     if not isinstance(node, _nodes.Node):
         return node
-    parent, enters = node.parent, type(walker).pre_processing_of_child is not _skip
-    for number, child in enumerate(node.children or ()):
+    kind = type(walker)
+    enters = kind.pre_processing_of_child is not _skip
+    return _step(walker, _processed_as.setdefault(kind, {}), enters, node, child_id)
+
+
+def _step(walker: Any, bases: dict[type, Any], enters: bool, node: Any, child_id: int) -> Any:
+    """Process a node after its children.
+
+    Args:
+        walker: processes nodes.
+        bases: the class by which the walker processes nodes of a class, as far as known.
+        enters: whether the walker is called before each child.
+        node: the root of a tree.
+        child_id: its place among the children of its parent.
+    """
+    parent, kind = node.parent, type(node)
+    # No walker of moto processes the names, dots and indexes of a path.
+    children = () if kind is _nodes.UpdateExpressionPath else node.children or ()
+    for number, child in enumerate(children):
         if enters:
             walker.pre_processing_of_child(node, number)
-        if isinstance(child, _nodes.Node):
-            _walk(walker, child, number)
-    kinds = type(walker), type(node)
-    if kinds not in _processed_as:
-        bases = (base for base in walker._processing_map() if isinstance(node, base))
-        _processed_as[kinds] = next(bases, None)
-    base = _processed_as[kinds]
+        if type(child) is not str and isinstance(child, _nodes.Node):
+            _step(walker, bases, enters, child, number)
+    if kind not in bases:
+        found = (base for base in walker._processing_map() if isinstance(node, base))
+        bases[kind] = next(found, None)
+    base = bases[kind]
     if base is not None:
         node = walker._processing_map()[base](node)
         node.parent = parent

@@ -18,13 +18,12 @@ from http.client import responses
 from typing import Any
 
 from moto.core import responses as moto_responses
-from moto.core.parse import JSONParser
 from moto.core.utils import get_service_model
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.sqs import models as sqs_models
 from moto.utilities import aws_headers
 
-from infra.local.aws import expressions
+from infra.local.aws import expressions, item_values
 from infra.local.events import ACCOUNT
 
 _OPERATIONS = frozenset(
@@ -37,11 +36,12 @@ _general = DynamoResult.execute_result
 def install() -> None:
     """Patch moto in this process with the fast serializer and with caches of constant results."""
     _replace(DynamoResult, "execute_result", execute)
-    name = "method_names_from_class"
-    _replace(moto_responses, name, lru_cache(getattr(moto_responses, name)))
+    for name in ("method_names_from_class", "camelcase_to_underscores"):
+        _replace(moto_responses, name, lru_cache(getattr(moto_responses, name)))
     for module in (aws_headers, moto_responses):
         _replace(module, "gen_amzn_requestid_long", _request_id)
     expressions.install()
+    item_values.install()
     _replace(sqs_models, "unix_time_millis", _now_in_milliseconds)
 
 
@@ -74,7 +74,8 @@ class _Call(DynamoHandler):
         self.region, self.current_account = region, ACCOUNT
         model = get_service_model("dynamodb").operation_model(self._get_action())
         request: Any = {"body": body}  # The JSON parser reads nothing else of a request.
-        self.params = JSONParser(model, map_type=self.PROTOCOL_PARSER_MAP_TYPE).parse(request)
+        parser = item_values.ItemParser(model, map_type=self.PROTOCOL_PARSER_MAP_TYPE)
+        self.params = parser.parse(request)
 
 
 def call(
