@@ -36,12 +36,27 @@ from tests import quick_objects
 
 _HANDLERS = {"https://dynamodb.": DynamoHandler.dispatch, "https://sqs.": dispatch}
 _UNREAD = tuple(_HANDLERS)
-_PARSER = JSONParser()
 _S3_HANDLERS = [
     (re.compile(path.format(base)), handler)
     for base in s3_urls.url_bases
     for path, handler in s3_urls.url_paths.items()
 ]
+
+
+class ItemParser(JSONParser):
+    """Parses answers as botocore does, but texts and numbers without a look at other types."""
+
+    def _handle_structure(self, shape: Any, value: Any) -> Any:
+        if shape.name == "AttributeValue" and value is not None and len(value) == 1:
+            [(kind, content)] = value.items()
+            if kind in _TEXTS and content is not None:
+                return {kind: content}
+        general: Any = super()
+        return general._handle_structure(shape, value)
+
+
+_PARSER = ItemParser()
+_TEXTS = frozenset(("S", "N"))
 _SHARED: dict[Settings, Clients] = {}
 
 

@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from botocore.parsers import JSONParser as AnswerParser
 from moto.core.parse import JSONParser
 from moto.core.utils import get_service_model
 from moto.dynamodb.exceptions import ItemSizeTooLarge
@@ -14,6 +15,7 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.utilities import dynamo_to_dict
 
 from infra.local.aws import item_values
+from tests.quick_aws import ItemParser
 
 VALUES: dict[str, dict[str, Any]] = {
     "text": {"S": "é"},
@@ -149,5 +151,17 @@ def test_requests_are_parsed_equally(operation, request_):
         kind(model, map_type=dict).parse(deepcopy(body))
         for kind in (item_values.ItemParser, JSONParser)
     )
+
+    assert json.dumps(found, default=repr) == json.dumps(expected, default=repr)
+
+
+@pytest.mark.parametrize("items", [[], [ON_THE_WIRE], [{"a": {"S": None}, "b": {}}, ON_THE_WIRE]])
+def test_answers_of_tests_are_parsed_equally(items):
+    """Answers that tests read without a request are those of botocore's parser."""
+    shape = get_service_model("dynamodb").operation_model("Query").output_shape
+    body = json.dumps({"Items": items, "Count": len(items)}).encode()
+    response = {"status_code": 200, "headers": {}, "body": body}
+
+    found, expected = (kind().parse(response, shape) for kind in (ItemParser, AnswerParser))
 
     assert json.dumps(found, default=repr) == json.dumps(expected, default=repr)
