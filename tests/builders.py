@@ -7,6 +7,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from functools import lru_cache
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -55,6 +56,13 @@ ONE_RESULT: dict[tuple[str, ...], Any] = {}
 Message = tuple[str, Any]
 
 
+@lru_cache(20_000)
+def _word_vector(name: str, word: str, dimensions: int) -> np.ndarray:
+    """Return a vector of a word, float64; it differs between encoders."""
+    seed = hashlib.sha256(f"{name} {word}".encode()).digest()
+    return np.frombuffer(seed[:dimensions], np.uint8) / 127.5 - 1
+
+
 class TinyEncoder:
     """Embeds texts by hashing their words; equal texts get equal vectors."""
 
@@ -71,8 +79,7 @@ class TinyEncoder:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             for word in text.split() or [""]:
-                seed = hashlib.sha256(f"{self.name} {word}".encode()).digest()
-                vectors[row] += np.frombuffer(seed[: self.dimensions], np.uint8) / 127.5 - 1
+                vectors[row] += _word_vector(self.name, word, self.dimensions)
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
 
 
