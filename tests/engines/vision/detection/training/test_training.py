@@ -1,6 +1,8 @@
 """Detection trainings from start to end, on drawn images."""
 
+import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,6 +12,7 @@ import pytest
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, TrainingPictures
 from chalicelib.engines.interface import Interval
+from chalicelib.engines.vision.backbone.pool import Backbone
 from chalicelib.engines.vision.detection.algorithms import FLOOR, rules_of
 from chalicelib.engines.vision.detection.evaluation.comparison import Compared
 from chalicelib.engines.vision.detection.inference import detector
@@ -31,6 +34,25 @@ from tests.engines.vision.detection.drawn import (
     options,
 )
 from tests.engines.vision.memory_features import MemoryFeatures
+
+
+@pytest.fixture(scope="module", autouse=True)
+def known_outputs() -> Iterator[None]:
+    """Compute the outputs of the frozen networks once per input, because all trainings share it."""
+    compute = Backbone.run
+    known: dict[tuple[object, ...], list[np.ndarray]] = {}
+
+    def look_up(backbone, pixels, outputs):
+        """Return copies, because callers may change the outputs."""
+        digest = hashlib.blake2b(pixels.tobytes()).digest()
+        key = (backbone.facts.name, digest, pixels.shape, *outputs)
+        if key not in known:
+            known[key] = compute(backbone, pixels, outputs)
+        return [output.copy() for output in known[key]]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Backbone, "run", look_up)
+        yield
 
 
 def run(training: DetectionTraining, steps: int = 10_000) -> list[VisionStep]:
