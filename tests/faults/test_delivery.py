@@ -270,7 +270,7 @@ def test_part_of_a_deleted_dataset_is_not_kept(
         other.container.deletions.delete_dataset(world.account, LANGUAGE, view.dataset.dataset_id)
         other.settle()
 
-    _once_before(monkeypatch, world.stores.parts, "done", delete)
+    _once_before(monkeypatch, world.stores.parts, "delete", delete)
     world.deliver(part)
 
     assert not world.objects()

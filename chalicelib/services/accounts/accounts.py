@@ -222,10 +222,10 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
         raise InvalidParameter(name, f"it must be 0 to {maximum} {unit}, not {value}.")
 
 
-def _source_of(plan: str, present: str) -> str:
-    """Return the source `present` if it offers the plan, otherwise another source."""
-    having = [source for source, plans in PLANS.items() if plan in plans]
-    return present if present in having or not having else having[0]
+def _source_of(plan: str, source: str) -> str:
+    """Return `source` if it offers the plan, otherwise another source."""
+    having = [name for name, plans in PLANS.items() if plan in plans]
+    return source if source in having or not having else having[0]
 
 
 def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
@@ -245,12 +245,12 @@ def _replacing(
 ) -> Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]:
     """Return a function that adds a key to an account's keys, and sets when old keys expire."""
 
-    def change(present: tuple[AccountKey, ...]) -> tuple[AccountKey, ...]:
+    def change(keys: tuple[AccountKey, ...]) -> tuple[AccountKey, ...]:
         # The store may call this again on its own result after a conflict, so it must be
         # idempotent.
         ending = (
             replace(old, expires_at=min(old.expires_at or old_until, old_until))
-            for old in present
+            for old in keys
             if old.key_id != key.key_id
         )
         return (*(old for old in ending if old.is_valid(now)), key)

@@ -244,19 +244,19 @@ class BatchRunService:
                 self._batches.release(owned)
             raise
 
-    def _reserve(self, owned: Batch) -> None:
+    def _reserve(self, batch: Batch) -> None:
         """Reserve predictions for a batch's lines, and store the number of reserved predictions."""
-        account = self._stores.accounts.get(owned.account_id)
+        account = self._stores.accounts.get(batch.account_id)
         if account is None:
             raise LeaseLost
-        covered = self._allowances.reserve(account, owned) if owned.is_metered else owned.total
+        covered = self._allowances.reserve(account, batch) if batch.is_metered else batch.total
         try:
-            self._batches.prepared(owned, covered)
+            self._batches.prepared(batch, covered)
         except LeaseLost:
-            found = self._batches.find(owned.account_id, owned.batch_id)
+            found = self._batches.find(batch.account_id, batch.batch_id)
             if found is None or found.is_over:
                 # The batch was cancelled meanwhile, and nothing else would release its predictions.
-                self._allowances.settle(owned, 0)
+                self._allowances.settle(batch, 0)
             raise
 
     def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> list[int]:
@@ -363,7 +363,7 @@ class BatchRunService:
             self._fail(batch, _cause(batch, refusal))
             return
         self._files.put_answers(batch, number, content)
-        after = self._batches.done(batch, number, failed)
+        after = self._batches.mark_answered(batch, number, failed)
         if after is None:
             self._handle_uncounted_part(batch, number, delivery)
         elif after.is_answered:
@@ -457,8 +457,8 @@ class BatchRunService:
         if failed is not None:
             self.settle(failed)
 
-    def _give_up(self, batch: Batch, what: str) -> None:
-        self._fail(batch, f"The batch {what}. Send it again later.")
+    def _give_up(self, batch: Batch, failure: str) -> None:
+        self._fail(batch, f"The batch {failure}. Send it again later.")
         journal.job_given_up("batch", batch.batch_id)
 
     def _send(self, batch: Batch, part: int | None = None, delay_seconds: int = 0) -> None:

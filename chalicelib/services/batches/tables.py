@@ -115,17 +115,17 @@ def _cells(batch: Batch, line: BatchLine) -> list[Cell]:
     return [line_id] if batch.family == VISION else [line_id, line.text]
 
 
-def _answer_cells(batch: Batch, answered: AnsweredLine, width: int) -> list[Cell]:
+def _answer_cells(batch: Batch, line: AnsweredLine, width: int) -> list[Cell]:
     """Return the `width` answer cells that follow a line's input cells; "" for missing values."""
-    error, is_input = answered.error, batch.columns == INPUT
+    error, is_input = line.error, batch.columns == INPUT
     ends: list[Cell] = [error.message if error else ""]
     if not is_input:
         ends.insert(0, error.code if error else "")
-    best = answered.items[0].probability if answered.items else None
+    best = line.items[0].probability if line.items else None
     if batch.review_below is not None:
         ends.insert(0, _REVIEW if best is not None and best < batch.review_below else "")
     cells: list[Cell] = []
-    for item in answered.items[: (batch.count or 1) if is_input else 1]:
+    for item in line.items[: (batch.count or 1) if is_input else 1]:
         cells += [item.label, item.probability]
     cells += [""] * (width - len(ends) - len(cells))
     cells += ends

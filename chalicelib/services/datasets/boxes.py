@@ -63,7 +63,7 @@ class BoxService:
         self._clock = clock
 
     def replace(
-        self, view: DatasetView, example_id: int, sent: Sequence[SentBox]
+        self, view: DatasetView, example_id: int, boxes: Sequence[SentBox]
     ) -> CorrectionResult:
         """Replace all boxes of the image that an example belongs to.
 
@@ -93,20 +93,20 @@ class BoxService:
             raise ExampleNotFound(example_id)
         # The size is read from the file, because examples do not store it.
         facts = picture_facts(content, MAX_DETECTION_IMAGE_BYTES)
-        wanted = _checked(view, sent, facts.width, facts.height)
+        checked = _checked(view, boxes, facts.width, facts.height)
         return self._corrections.correct(
             # Planned under the lease, so that no other correction changes the boxes meanwhile.
             row,
-            lambda dataset: self._plan(dataset, example_id, wanted),
+            lambda dataset: self._plan(dataset, example_id, checked),
         )
 
     def _plan(
-        self, dataset: Dataset, example_id: int, wanted: Sequence[tuple[int, Box]]
+        self, dataset: Dataset, example_id: int, boxes: Sequence[tuple[int, Box]]
     ) -> CorrectionPlan:
         source, example, there = self._boxes_of_image(dataset, example_id)
         picture = bytes.fromhex(example.picture)
         # By label and digest, so that a box that was sent twice counts once.
-        new = {(label_id, box_digest(picture, box)): box for label_id, box in wanted}
+        new = {(label_id, box_digest(picture, box)): box for label_id, box in boxes}
         kept = [one for one in there if (one.label_id, one.digest) in new]
         for one in kept:
             new.pop((one.label_id, one.digest), None)
@@ -154,15 +154,15 @@ class BoxService:
 
 
 def _checked(
-    view: DatasetView, sent: Sequence[SentBox], width: int, height: int
+    view: DatasetView, boxes: Sequence[SentBox], width: int, height: int
 ) -> list[tuple[int, Box]]:
     """Return the label id and the box of each sent box, checked and clipped to the image."""
-    if len(sent) > MAX_BOXES:
+    if len(boxes) > MAX_BOXES:
         raise InvalidParameter(
-            "boxes", f"there are {len(sent)}, and at most {MAX_BOXES} are allowed; send fewer."
+            "boxes", f"there are {len(boxes)}, and at most {MAX_BOXES} are allowed; send fewer."
         )
     checked = []
-    for place, one in enumerate(sent):
+    for place, one in enumerate(boxes):
         at = f"boxes[{place}]"
         label_id = target_label(view, Correction(0, one.label_id, one.label), f"{at}.")
         if not label_id:

@@ -22,7 +22,7 @@ from chalicelib.domain.models.suspects import OTHER_LABEL, SuspectExample
 from chalicelib.errors import DatasetNotFound, InvalidParameter, SuspectsNotKept
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.examples.example_order import label_ranges, stretches
-from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
+from chalicelib.stores.examples.example_search import ExampleSearch, IdSearch
 from chalicelib.stores.examples.examples import ExampleStore, sequence_of
 from chalicelib.stores.models.versions import ModelVersions
 
@@ -110,7 +110,7 @@ class BrowseService:
         self._thumbnails = thumbnails
 
     def browse(
-        self, account: Account, view: DatasetView, wanted: BrowsedList, offset: int, count: int
+        self, account: Account, view: DatasetView, query: BrowsedList, offset: int, count: int
     ) -> BrowsedPage:
         """Return examples from position `offset` on, until `count` are found or time runs out.
 
@@ -120,10 +120,10 @@ class BrowseService:
             DatasetNotFound: the dataset is being deleted.
             BrowseQuotaExceeded: the account has browsed the maximum number of examples today.
         """
-        if wanted.suspects_of is None:
-            page = self._plain(view, wanted, offset, count)
+        if query.suspects_of is None:
+            page = self._plain(view, query, offset, count)
         else:
-            page = self._suspects(view, wanted, wanted.suspects_of, offset, count)
+            page = self._suspects(view, query, query.suspects_of, offset, count)
         pairs = [(item.example, item.label) for item in page.items]
         self._allowances.browse(account, len(pairs))
         dataset = view.dataset
@@ -140,11 +140,9 @@ class BrowseService:
         )
         return replace(page, items=items)
 
-    def _plain(
-        self, view: DatasetView, wanted: BrowsedList, offset: int, count: int
-    ) -> BrowsedPage:
-        labels = view.labels if wanted.label is None else (wanted.label,)
-        ranges = label_ranges(view, wanted.sources, labels)
+    def _plain(self, view: DatasetView, query: BrowsedList, offset: int, count: int) -> BrowsedPage:
+        labels = view.labels if query.label is None else (query.label,)
+        ranges = label_ranges(view, query.sources, labels)
         total = sum(one.count for one in ranges)
 
         def blocks(size: int) -> Iterator[Sequence[BrowsedExample]]:
@@ -162,22 +160,22 @@ class BrowseService:
                 ]
 
         # Without a search every example matches, so a page needs just one read.
-        size = _SCANNED_AT_ONCE if wanted.contains else count
-        return _collected(blocks(size), wanted, offset, count, total, size)
+        size = _SCANNED_AT_ONCE if query.contains else count
+        return _collected(blocks(size), query, offset, count, total, size)
 
     def _suspects(
-        self, view: DatasetView, wanted: BrowsedList, model: Model, offset: int, count: int
+        self, view: DatasetView, query: BrowsedList, model: Model, offset: int, count: int
     ) -> BrowsedPage:
         """Return a page of a model's suspects, without suspects corrected after training."""
         listed = self._listed(view, model)
-        if wanted.label is not None:
-            listed = [one for one in listed if one.label_id == wanted.label.label_id]
+        if query.label is not None:
+            listed = [one for one in listed if one.label_id == query.label.label_id]
 
         def blocks(size: int) -> Iterator[Sequence[BrowsedExample]]:
             for start in range(offset, len(listed), size):
                 yield self._found(view, listed[start : start + size], start)
 
-        return _collected(blocks(count), wanted, offset, count, len(listed), count)
+        return _collected(blocks(count), query, offset, count, len(listed), count)
 
     def _listed(self, view: DatasetView, model: Model) -> list[SuspectExample]:
         """Return all suspects (flagged examples) in a model's report."""
@@ -208,7 +206,7 @@ class BrowseService:
         return items
 
 
-def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
+def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[IdSearch]:
     """Yield searches for each suspect among the uploads and feedback of its label."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
@@ -216,7 +214,7 @@ def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[S
         if mine is not None:
             for source in SOURCES:
                 sequence = sequence_of(view.dataset.dataset_id, source, mine)
-                yield SoughtExample(sequence, mine.count(source), one.example_id)
+                yield IdSearch(sequence, mine.count(source), one.example_id)
 
 
 def _named(view: DatasetView, suspect: SuspectExample, label: Label) -> SuspectExample:
@@ -229,20 +227,20 @@ def _named(view: DatasetView, suspect: SuspectExample, label: Label) -> SuspectE
 
 def _collected(
     blocks: Iterator[Sequence[BrowsedExample]],
-    wanted: BrowsedList,
+    query: BrowsedList,
     offset: int,
     count: int,
     total: int,
     size: int,
 ) -> BrowsedPage:
     """Collect a page of matching examples from `blocks`; end the page early if the time is up."""
-    began, sought = time.monotonic(), folded(wanted.contains)
+    began, name_part = time.monotonic(), folded(query.contains)
     items: list[BrowsedExample] = []
     position = offset
     for block in blocks:
         position += size
         for item in block:
-            if item.source in wanted.sources and sought in folded(item.example.name):
+            if item.source in query.sources and name_part in folded(item.example.name):
                 items.append(item)
                 if len(items) == count:
                     position = item.position + 1

@@ -147,32 +147,32 @@ class CorrectionService:
         return self._apply(view, [ExampleChange(change.example_id, label_id, text)])
 
     def find_done(
-        self, view: DatasetView, wanted: str, example_id: int | None = None
+        self, view: DatasetView, call_digest: str, example_id: int | None = None
     ) -> CorrectionResult | None:
         """Return the result of an earlier attempt at this call; None if no attempt changed data.
 
-        The digest `wanted` identifies the call. The receipt of each correction stores the digest of
+        `call_digest` identifies the call. The receipt of each correction stores the digest of
         the call that made the correction. If `example_id` is given, the result includes the present
         state of this example.
         """
-        done = self._stores.correction_receipts.marked(view.dataset, wanted)
+        done = self._stores.correction_receipts.find_by_call(view.dataset, call_digest)
         if done is None or example_id is None:
             return done
         found = self._stores.corrections.find(view.dataset, [example_id]).get(example_id)
         return replace(done, examples=(found[1],)) if found else done
 
-    def show(self, view: DatasetView, done: CorrectionResult) -> tuple[ExampleView, ...]:
+    def show(self, view: DatasetView, result: CorrectionResult) -> tuple[ExampleView, ...]:
         """Return the examples that a correction changed, with their labels and locations.
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
         """
-        if not done.examples:
+        if not result.examples:
             return ()
         row, stores = view.dataset, self._stores
         found = stores.datasets.find(row.account_id, row.family, row.dataset_id)
         now = stores.labels.view(found or row)
-        pairs = ((example, now.label(example.label_id)) for example in done.examples)
+        pairs = ((example, now.label(example.label_id)) for example in result.examples)
         return stores.example_views.show(row, [(one, label) for one, label in pairs if label])
 
     def remove_example(self, view: DatasetView, example_id: int) -> CorrectionResult:
@@ -199,7 +199,7 @@ class CorrectionService:
                 if one is not None and one.label_id not in counts:
                     raise LabelNotFound(one.label_id)
             into = counts[merge_target.label_id] if merge_target else None
-            return CorrectionPlan(dropped=counts[label.label_id], merge_target=into)
+            return CorrectionPlan(removed_label=counts[label.label_id], merge_target=into)
 
         return self._stores.corrections.correct(view.dataset, plan)
 

@@ -69,8 +69,8 @@ class LabelDescriptions:
             for label in view.labels
         ]
 
-    def replace(self, view: DatasetView, sent: Sequence[LabelDescription]) -> DatasetView:
-        """Set the descriptions of the given labels, and create labels that do not exist.
+    def replace(self, view: DatasetView, descriptions: Sequence[LabelDescription]) -> DatasetView:
+        """Set the descriptions of labels, and create labels that do not exist.
 
         Raises:
             InvalidParameter: the dataset would have too many labels.
@@ -79,16 +79,16 @@ class LabelDescriptions:
         """
         check_changeable(view.dataset)
         dataset, stores = view.dataset, self._stores
-        stores.ownership.while_owned(dataset, lambda owned: self._replace(owned, sent))
+        stores.ownership.while_owned(dataset, lambda owned: self._replace(owned, descriptions))
         found = stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         if found is None:
             raise DatasetNotFound(dataset.dataset_id)
         return stores.labels.view(found)
 
-    def _replace(self, owned: OwnedDataset, sent: Sequence[LabelDescription]) -> None:
+    def _replace(self, owned: OwnedDataset, descriptions: Sequence[LabelDescription]) -> None:
         stores, dataset = self._stores, owned.dataset
         known = stores.labels.ids(dataset)
-        new = [one for one in sent if normal_form(one.name) not in known]
+        new = [one for one in descriptions if normal_form(one.name) not in known]
         labels = len(dataset.counts) + len(new)
         if labels > MAX_LABELS:
             raise InvalidParameter(
@@ -96,7 +96,7 @@ class LabelDescriptions:
                 f"the dataset would have {labels:,} labels, the limit is {MAX_LABELS:,}; name "
                 "fewer new ones.",
             )
-        old = [one for one in sent if normal_form(one.name) in known]
+        old = [one for one in descriptions if normal_form(one.name) in known]
         stores.labels.describe({known[normal_form(one.name)]: one.description for one in old})
         if not new:
             stores.dataset_leases.release(dataset, owned.lease)
@@ -132,14 +132,14 @@ class DatasetService:
         family: str,
         offset: int,
         count: int,
-        wanted: ListFilter = EVERYTHING,
+        query: ListFilter = EVERYTHING,
     ) -> ListPage[DatasetView]:
-        """List an account's datasets that the filter `wanted` accepts, in order of their ids."""
-        if wanted:
-            ids = self._datasets.ids(account_id, family, wanted)
+        """List an account's datasets that `query` matches, by ascending id."""
+        if query:
+            ids = self._datasets.ids(account_id, family, query)
             page = self._datasets.find_many(account_id, family, ids[offset : offset + count])
             # Between the two reads, a worker may finish an upload, or a dataset may be renamed.
-            found = [one for one in page if wanted.keeps(one.name, one.status)]
+            found = [one for one in page if query.keeps(one.name, one.status)]
             return ListPage(tuple(self._labels.views(found)), offset, len(ids) > offset + count)
         # A list without a filter is read by position: a far page skips the rows before it.
         rows = self._datasets.page(account_id, family, offset, count + 1)
@@ -148,10 +148,10 @@ class DatasetService:
         return ListPage(tuple(self._labels.views(found)), offset, len(rows) > count, hidden)
 
     def list_global(
-        self, family: str, offset: int, count: int, wanted: ListFilter = EVERYTHING
+        self, family: str, offset: int, count: int, query: ListFilter = EVERYTHING
     ) -> ListPage[DatasetView]:
-        """List the global datasets of a family that the filter `wanted` accepts."""
-        return self.list(GLOBAL_ACCOUNT_ID, family, offset, count, wanted)
+        """List the global datasets of a family that `query` matches."""
+        return self.list(GLOBAL_ACCOUNT_ID, family, offset, count, query)
 
     def get(self, account_id: str, family: str, dataset_id: int) -> DatasetView:
         """Return a dataset of the account and family, or raise DatasetNotFound."""

@@ -132,10 +132,10 @@ class ExampleWriter:
         return count
 
     def _contents(
-        self, dataset_id: int, wanted: Iterable[tuple[Wanted, str]], on_gap: OnGap
+        self, dataset_id: int, items: Iterable[tuple[Wanted, str]], on_gap: OnGap
     ) -> Iterator[tuple[Wanted, bytes]]:
-        """Yield each item of `wanted` with its image's bytes; several images are read at once."""
-        named = (((item, digest), digest) for item, digest in wanted)
+        """Yield each item with the bytes of an image; several images are read at once."""
+        named = (((item, digest), digest) for item, digest in items)
         for (item, digest), content in self._pictures.read_ahead(dataset_id, named):
             if content is None:
                 on_gap(digest)

@@ -161,7 +161,7 @@ class DeletionRunService:
             return None
         stores.contents.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
         if stores.datasets.delete(dataset):
-            stores.capacity.end_upload(dataset, is_kept=False)
+            stores.capacity.end_upload(dataset, has_data=False)
             stores.capacity.release_bytes(dataset.account_id, dataset.bytes)
         return replace(deletion, urls_until=urls_until)
 

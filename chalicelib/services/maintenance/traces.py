@@ -101,14 +101,14 @@ class TraceService:
         return ready
 
     def _remove_uncommitted(
-        self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
+        self, dataset: Dataset, traces: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
         """Delete the records of corrections that can never be committed any more.
 
         Return the records of other uncommitted corrections, which may still be running.
         """
         known = {one.fence for one in chain}
-        others = [one for one in noted if one.fence not in known]
+        others = [one for one in traces if one.fence not in known]
         for one in others:
             if one.fence < dataset.fence:
                 self._stores.traces.delete(dataset.dataset_id, one.fence)

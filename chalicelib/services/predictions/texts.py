@@ -144,14 +144,14 @@ class PredictionService:
                 raise EncoderMissing(model.model_id, use.name)
         return trained
 
-    def _explain(self, trained: TrainedText, document: str, found: Ranked) -> Explanation:
+    def _explain(self, trained: TrainedText, document: str, ranked: Ranked) -> Explanation:
         from chalicelib.engines.text.classifier import encode_texts
         from chalicelib.engines.text.explanation import explain
 
-        if not found:
+        if not ranked:
             return ()
         encode = partial(encode_texts, trained, self._encoders, threads=self._threads)
-        return explain(trained, encode, document, found[0].label)
+        return explain(trained, encode, document, ranked[0].label)
 
     def _read(self, model: ServedModel) -> TrainedText:
         from chalicelib.engines.text.classifier import load

@@ -323,14 +323,14 @@ def _learned(examples: list[LearningExample], check: Callable[[], None]) -> Lear
     return TemplateLearner(examples, check).learn()
 
 
-def _result(found: LearnedTemplate) -> dict[str, Any]:
+def _result(learned: LearnedTemplate) -> dict[str, Any]:
     """Convert a result to the object that is stored, which has the members of the API's answer."""
-    fields = [{"entity": each.entity, "right": each.right, "of": each.of} for each in found.scores]
+    fields = [{"entity": row.entity, "right": row.right, "of": row.of} for row in learned.scores]
     return {
-        "template": as_sent(found.template),
-        "accuracy": None if found.accuracy is None else round(found.accuracy, 6),
+        "template": as_sent(learned.template),
+        "accuracy": None if learned.accuracy is None else round(learned.accuracy, 6),
         "perField": fields,
-        "notFound": list(found.not_found),
+        "notFound": list(learned.not_found),
     }
 
 

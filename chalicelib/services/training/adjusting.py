@@ -123,7 +123,7 @@ class AdjustmentService:
         self,
         account: Account,
         model: Model,
-        wanted: AdjustmentRequest,
+        options: AdjustmentRequest,
         seconds: float,
     ) -> ModelView:
         """Queue an adjustment of the served version.
@@ -137,24 +137,24 @@ class AdjustmentService:
         """
         model.require_dataset("adjusted")
         _check_model(model)
-        wanted = self._located(account, wanted)
-        found, feedback = self._checked(account, model, wanted, seconds)
+        options = self._located(account, options)
+        texts, feedback = self._checked(account, model, options, seconds)
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "adjusted")
         self._check_dataset(model)
         key = self._stores.user_texts.new_key(model)
-        asked = wanted.rate if wanted.rate is not None else model.out_of_domain_rate
+        asked = options.rate if options.rate is not None else model.out_of_domain_rate
         # Texts of a dataset are not stored on the card, where the deletion of the dataset would not
         # find them.
-        keeps = not isinstance(wanted.source, DatasetView)
+        keeps = not isinstance(options.source, DatasetView)
         adjustment = {"texts": key, "rate": asked, "keepsTexts": keeps}
-        if wanted.with_feedback:
+        if options.with_feedback:
             adjustment["feedback"] = feedback
         request = replace(model.request, adjustment=adjustment)
         files = RunFiles(
-            lambda: self._stores.user_texts.put(key, found),
+            lambda: self._stores.user_texts.put(key, texts),
             lambda: self._stores.user_texts.delete(key),
-            wanted.source.uploaded if isinstance(wanted.source, UploadSource) else None,
+            options.source.uploaded if isinstance(options.source, UploadSource) else None,
         )
         return self._stores.run_files.queue(
             replace(model, request=request, run=model.run + 1),
@@ -162,13 +162,13 @@ class AdjustmentService:
             lambda store: self._queue_again(account, model, request, store),
         )
 
-    def _located(self, account: Account, wanted: AdjustmentRequest) -> AdjustmentRequest:
+    def _located(self, account: Account, request: AdjustmentRequest) -> AdjustmentRequest:
         """Add the uploaded file to a request if the request's `path` names an uploaded file."""
-        source = wanted.source
+        source = request.source
         if isinstance(source, DatasetView) or not is_upload_path(source.path or ""):
-            return wanted
+            return request
         uploaded = self._stores.run_files.find_texts(account.account_id, source.path or "", "path")
-        return replace(wanted, source=replace(source, uploaded=uploaded))
+        return replace(request, source=replace(source, uploaded=uploaded))
 
     def _check_dataset(self, model: Model) -> None:
         """Raise Conflict if a deletion of the model's dataset, or of data from it, is queued.
@@ -196,23 +196,23 @@ class AdjustmentService:
         self,
         account: Account,
         model: Model,
-        wanted: AdjustmentRequest,
+        request: AdjustmentRequest,
         seconds: float,
     ) -> tuple[UserTexts, int]:
         """Return a request's checked texts, and the number of feedback texts, which are last."""
         trained = self._load(model)
-        rows = self._read(account, wanted.source, trained.labels, seconds)
-        feedback = self._feedback(model, trained.labels, rows) if wanted.with_feedback else []
-        found = UserTexts(*([row[part] for row in rows + feedback] for part in (0, 1)))
+        rows = self._read(account, request.source, trained.labels, seconds)
+        feedback = self._feedback(model, trained.labels, rows) if request.with_feedback else []
+        texts = UserTexts(*([row[part] for row in rows + feedback] for part in (0, 1)))
         can_reject = model.out_of_domain_rate is not None
-        check_user_texts(found, trained.labels, wanted.rate, can_reject=can_reject)
+        check_user_texts(texts, trained.labels, request.rate, can_reject=can_reject)
         if can_reject and not _has_samples(trained):
             raise BadRequest(
                 "This version of the model stored no scores to compare with. Train it again, then "
                 "adjust it.",
                 "retrain_first",
             )
-        return found, len(feedback)
+        return texts, len(feedback)
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
         """Adjust the served version of a model.
@@ -240,7 +240,7 @@ class AdjustmentService:
         self,
         model: Model,
         trained: TrainedText,
-        found: UserTexts,
+        texts: UserTexts,
         blocks: Blocks,
         began: Any,
     ) -> LearnedModel:
@@ -255,12 +255,12 @@ class AdjustmentService:
         wanted = model.request.adjustment or {}
         rate, keeps = wanted.get("rate"), wanted.get("keepsTexts") is True
         asked = None if rate is None else float(str(rate))
-        truth = np.array([places.get(label, UNLABELLED) for label in found.labels])
+        truth = np.array([places.get(label, UNLABELLED) for label in texts.labels])
         feedback = wanted.get("feedback")
         sent = len(truth) - int(str(feedback or 0))
         adjusted, result = adjust(trained, blocks, truth, asked, sent)
         shows = asked is not None and keeps
-        nearest = _nearest(adjusted, found, blocks, sent) if shows else []
+        nearest = _nearest(adjusted, texts, blocks, sent) if shows else []
         metrics, card, evaluation = self._documents(model)
         card |= _card_members(card, result, asked, nearest)
         if feedback is not None:
@@ -407,7 +407,7 @@ def _check_model(model: Model) -> None:
 
 
 def _nearest(
-    adjusted: TrainedText, found: UserTexts, blocks: Blocks, sent: int
+    adjusted: TrainedText, texts: UserTexts, blocks: Blocks, sent: int
 ) -> list[dict[str, Any]]:
     """Return texts, of the first `sent` texts, with scores nearest to the rejection threshold."""
     from chalicelib.engines.text.adjustment import nearest_rows
@@ -417,7 +417,7 @@ def _nearest(
     answers = adjusted.answer({name: block[rows] for name, block in blocks.items()})
     return [
         {
-            "text": found.texts[row],
+            "text": texts.texts[row],
             "label": adjusted.labels[int(answers.shares[at].argmax())],
             "isRejected": bool(answers.is_rejected[at]),
         }
@@ -431,34 +431,34 @@ def _has_samples(trained: TrainedText) -> bool:
 
 
 def _card_members(
-    card: dict[str, Any], found: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
+    card: dict[str, Any], result: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    return {"adjustment": _document(found, rate, nearest), "advice": _advice(card, found, rate)}
+    return {"adjustment": _document(result, rate, nearest), "advice": _advice(card, result, rate)}
 
 
-def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list[dict[str, Any]]:
+def _advice(card: dict[str, Any], result: Adjustment, rate: float | None) -> list[dict[str, Any]]:
     """Return a card's advice, plus advice on user texts that differ from the training data."""
     from chalicelib.engines.advice import with_shift
 
     advice: list[dict[str, Any]] = card.get("advice", [])
-    before, after = found.rejected_before, found.rejected_after
+    before, after = result.rejected_before, result.rejected_after
     if rate is None or before is None or after is None:
         return advice
     return with_shift(advice, before, after, rate)
 
 
 def _document(
-    found: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
+    result: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Return the description of an adjustment for the model card."""
     document: dict[str, Any] = {
-        "labelled": found.labelled,
-        "outOfDomain": found.out_of_domain,
-        "unlabelled": found.unlabelled,
-        "temperatureFactor": round(found.temperature_factor, 4),
+        "labelled": result.labelled,
+        "outOfDomain": result.out_of_domain,
+        "unlabelled": result.unlabelled,
+        "temperatureFactor": round(result.temperature_factor, 4),
     }
-    if rate is not None and found.rejected_before and found.rejected_after:
-        for name, part in (("before", found.rejected_before), ("after", found.rejected_after)):
+    if rate is not None and result.rejected_before and result.rejected_after:
+        for name, part in (("before", result.rejected_before), ("after", result.rejected_after)):
             document[f"rejected{name.capitalize()}"] = {
                 "value": round(part.value, 4),
                 "low": round(part.low, 4),

@@ -85,7 +85,7 @@ class EmbeddingService:
         for encoder in encoder_names(dataset.language, None):
             if self._encoders.is_installed(encoder):
                 self._embed(dataset.dataset_id, encoder, texts, name)
-        self._parts.done(part)
+        self._parts.delete(part)
 
     def table(
         self,
@@ -135,17 +135,17 @@ class EmbeddingService:
         return self._encoders.get(encoder).encode(texts, threads=self._threads)
 
     def _load_new(
-        self, owner: int | str, encoder: str, wanted: VectorTable, known: set[str]
+        self, owner: int | str, encoder: str, table: VectorTable, loaded_keys: set[str]
     ) -> None:
-        """Load stored objects whose keys are not in `known`; add their vectors to `wanted`."""
+        """Load stored objects whose keys are not in `loaded_keys`; add the vectors to `table`."""
         from chalicelib.engines.text.encoding.embedding_shards import load_shard
 
         for key in self._artifacts.keys(self._prefix(owner, encoder)):
-            if key not in known and wanted.filled < len(wanted):
-                known.add(key)
+            if key not in loaded_keys and table.filled < len(table):
+                loaded_keys.add(key)
                 content = self._artifacts.get(key)
                 if content is not None:
-                    wanted.fill(*load_shard(content))
+                    table.fill(*load_shard(content))
 
     def _embed(
         self, owner: int | str, encoder: str, texts: Sequence[str], name: str

@@ -110,7 +110,7 @@ class FeatureService:
                 log.warning("features_left_out", dataset=job.dataset_id, cause=str(missing))
                 is_done = True
             if is_done:
-                self._stores.parts.done(part)
+                self._stores.parts.delete(part)
             else:
                 self._stores.queues.send(EMBED, job)
         self.revert(job.account_id, job.family, job.dataset_id)
@@ -229,7 +229,7 @@ class _Maker:
         return f"{folder}{_VIEWS}" if view else folder
 
     def make(
-        self, dataset_id: int, wanted: Sequence[tuple[bytes, int]], key: str
+        self, dataset_id: int, items: Sequence[tuple[bytes, int]], key: str
     ) -> tuple[bytes, Shard] | None:
         """Compute feature rows and store them as one object.
 
@@ -238,7 +238,7 @@ class _Maker:
 
         Args:
             dataset_id: dataset of the images.
-            wanted: image digest and view number of each row, grouped by image.
+            items: image digest and view number of each row, grouped by image.
             key: key of the object.
 
         Returns:
@@ -248,7 +248,7 @@ class _Maker:
 
         views: dict[bytes, list[int]] = {}
         # An image is decoded once for all of its views.
-        for digest, view in wanted:
+        for digest, view in items:
             views.setdefault(digest, []).append(view)
         with ThreadPoolExecutor(self._threads) as pool:
             rows_of = log.with_context(lambda item: self._rows(dataset_id, *item))
@@ -351,7 +351,7 @@ class _FeatureCollection:
             for part in self._stores.parts.waiting(dataset_id):
                 digests = [bytes.fromhex(item) for item in self._stores.parts.items(part) or ()]
                 if all((dataset_id, digest) in self._numbers for digest in digests):
-                    self._stores.parts.done(part)
+                    self._stores.parts.delete(part)
 
     def _complete(self, first_view: int) -> None:
         """Load or compute the feature rows of all views with the number `first_view` or above."""

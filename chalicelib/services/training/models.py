@@ -117,9 +117,9 @@ class ModelService:
         return content
 
     def evaluation(
-        self, model: Model, wanted: EvaluatedFilter, offset: int, count: int
+        self, model: Model, query: EvaluatedFilter, offset: int, count: int
     ) -> EvaluationPage:
-        """Return a page of the predictions for held-out examples that the filter `wanted` accepts.
+        """Return a page of the predictions for held-out examples that `query` matches.
 
         Raises:
             EvaluationNotKept: the model has no stored evaluation.
@@ -127,16 +127,16 @@ class ModelService:
         kept = self._files.evaluation(model)
         if kept is None:
             raise EvaluationNotKept(model.model_id)
-        found = [one for one in kept.examples if wanted.matches(one)]
+        found = [one for one in kept.examples if query.matches(one)]
         end = offset + count
         page = ListPage(tuple(found[offset:end]), offset, len(found) > end)
         return EvaluationPage(page, len(found), kept.reliability)
 
     def list_account(
-        self, account: Account, wanted: ListFilter, offset: int, count: int
+        self, account: Account, query: ListFilter, offset: int, count: int
     ) -> ListPage[Model]:
-        """List an account's models that the filter `wanted` accepts, by creation time and id."""
-        return self._models.page(account.account_id, wanted, offset, count)
+        """List an account's models that `query` matches, by creation time and id."""
+        return self._models.page(account.account_id, query, offset, count)
 
     def list(self, view: DatasetView, offset: int, count: int) -> ListPage[Model]:
         """List the models of a dataset by creation time and id."""

@@ -81,7 +81,7 @@ class TrainingPartService:
         if self._running(job) is None:
             self._makers[model.family].revert(model.account_id, model.family, model.dataset_id)
             return
-        left = self._parts.left(key)
+        left = self._parts.unfinished_keys(key)
         following = part_after(key, PARTS_AT_ONCE)
         queue, lent = self._training_queue, replace(model, fence=job.fence)
         if not left:
@@ -97,7 +97,7 @@ class TrainingPartService:
         if part is None:
             return False
         self._makers[model.family].make_run_part(model, part)
-        self._parts.done(key)
+        self._parts.delete_part(key)
         return True
 
     def _running(self, job: TrainPartJob) -> Model | None:

@@ -77,12 +77,12 @@ class TrainingRunService:
         self,
         stores: TrainingRunServiceStores,
         learners: Mapping[str, Learner],
-        others: tuple[Adjuster, Importer],
+        adjuster_and_importer: tuple[Adjuster, Importer],
         clock: Clock,
         settings: Settings,
     ) -> None:
         self._stores = stores
-        self._adjustments, self._imports = others
+        self._adjustments, self._imports = adjuster_and_importer
         self._queue = stores.training_queue
         self._learners = learners
         self._clock = clock

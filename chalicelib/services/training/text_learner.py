@@ -283,24 +283,24 @@ class TextLearner:
             return profile_of_names(self._ladder(wanted, texts))
         return self._climb(model, dataset, wanted, texts, progress)
 
-    def _ladder(self, wanted: ProfileRequest, texts: TrainingTexts) -> Ladder:
-        return find_ladder(wanted, texts.texts, self._embedder.encoders.is_installed)
+    def _ladder(self, request: ProfileRequest, texts: TrainingTexts) -> Ladder:
+        return find_ladder(request, texts.texts, self._embedder.encoders.is_installed)
 
     def _climb(
         self,
         model: Model,
         dataset: Dataset,
-        wanted: ProfileRequest,
+        request: ProfileRequest,
         texts: TrainingTexts,
         progress: _Progress,
     ) -> Profile:
         """Choose larger encoders step by step, as long as each step is worth its time."""
-        ladder = self._ladder(wanted, texts)
+        ladder = self._ladder(request, texts)
 
-        def compare(count: int, present: Profile, step: Profile) -> Benefit:
-            self._finish_parts(dataset, texts, present, progress)
+        def compare(count: int, profile: Profile, step: Profile) -> Benefit:
+            self._finish_parts(dataset, texts, profile, progress)
             sample = texts.drawn(count, SAMPLE_OF_LABEL)
-            return self._compare(model, sample, present, step, progress)
+            return self._compare(model, sample, profile, step, progress)
 
         return climb(ladder, texts.texts, model.language, compare)
 
@@ -308,7 +308,7 @@ class TextLearner:
         self,
         model: Model,
         sample: TrainingTexts,
-        present: Profile,
+        profile: Profile,
         step: Profile,
         progress: _Progress,
     ) -> Benefit:
@@ -319,7 +319,7 @@ class TextLearner:
         from chalicelib.engines.text import benefit
         from chalicelib.engines.text.training import make_training_set
 
-        both = Profile(step.name, tuple(sorted({*present.encoders, *step.encoders})))
+        both = Profile(step.name, tuple(sorted({*profile.encoders, *step.encoders})))
         vectors = self._text_vectors(
             model,
             sample,
@@ -328,10 +328,10 @@ class TextLearner:
         )
         return benefit.measure_benefit(
             make_training_set(sample, vectors),
-            present.encoders,
+            profile.encoders,
             step.encoders,
-            required_decrease(step, present),
-            needs_proof=needs_proof(present),
+            required_decrease(step, profile),
+            needs_proof=needs_proof(profile),
         )
 
     def _finish_parts(

@@ -132,8 +132,8 @@ def _find(model: Model, number: int) -> ModelVersion:
     return version
 
 
-def _used(what: str, number: int) -> Conflict:
-    return Conflict(f"{what} uses version {number}. Delete it when that has ended.")
+def _used(user: str, number: int) -> Conflict:
+    return Conflict(f"{user} uses version {number}. Delete it when that has ended.")
 
 
 def _changed(model: Model) -> Conflict:

@@ -217,10 +217,10 @@ class VisionLearner:
         extractor = self._extractor(model)
         default = registry.extractor_for(model.type, None, self._backbones)
 
-        def check(done: int, total: int, made: int) -> None:
+        def check(done: int, total: int, computed: int) -> None:
             control.check()
             control.report(_FEATURES_SHARE * min(1.0, done / max(1, total)))
-            if made and done < total and control.remaining_seconds() < RESERVE_SECONDS:
+            if computed and done < total and control.remaining_seconds() < RESERVE_SECONDS:
                 raise TimedOut("The features are not finished; the next function continues.")
 
         def delegate(stage: str, works: list[PartWork], shares: tuple[float, float]) -> None:
@@ -247,7 +247,7 @@ class VisionLearner:
         if saved is not None:
             curve = stores.curves.writer(model, saved.epochs)
             # A gap in the stored curve could not be filled later, so the training starts again.
-            training = self._restored(model, data, options, saved) if curve.is_whole else None
+            training = self._restored(model, data, options, saved) if curve.is_complete else None
             if training is not None:
                 return _OpenTraining(model, training, curve, fingerprint, saved.seconds)
         if content:

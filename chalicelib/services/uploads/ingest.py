@@ -156,7 +156,7 @@ class IngestService:
         """
         ends_at = time.monotonic() + remaining_seconds
         while not self._queue.is_over(job) and (left := ends_at - time.monotonic()) > 0:
-            owned = self._queue.own(job)
+            owned = self._queue.acquire_now(job)
             if owned is not None and self._attempt(owned, left):
                 return
             time.sleep(min(_PAUSE_SECONDS, left))
@@ -212,7 +212,7 @@ class IngestService:
         self._emit(dataset, "dataset.ready")
         # After the commit: if the process dies before, too much is counted until the recount, never
         # too little.
-        self._stores.capacity.end_upload(dataset, is_kept=True)
+        self._stores.capacity.end_upload(dataset, has_data=True)
         self._drop_raw(owned)
         self._announce_parts(owned.dataset)
 
@@ -251,7 +251,7 @@ class IngestService:
             self._discard(owned)
             self._stores.receipts.put(receipt, owned.lease.fence)
             self._stores.dataset_leases.fail_upload(owned, message)
-            self._stores.capacity.end_upload(dataset, is_kept=False)
+            self._stores.capacity.end_upload(dataset, has_data=False)
             journal.upload_failed(dataset.dataset_id, dataset.type)
             self._emit(dataset, "dataset.failed")
             self._drop_raw(owned)

@@ -159,20 +159,20 @@ class DeliveryService:
         """
         now = self._clock()
 
-        def fail(one: Webhook) -> Webhook:
-            if one.resting_until and one.resting_until > now:
+        def fail(webhook: Webhook) -> Webhook:
+            if webhook.resting_until and webhook.resting_until > now:
                 # Another attempt failed at the same time, and counts once.
-                return one
-            since, failures = one.failing_since or now, one.failures + 1
+                return webhook
+            since, failures = webhook.failing_since or now, webhook.failures + 1
             is_over = is_gone or now - since >= GIVEN_UP_AFTER
             return replace(
-                one,
+                webhook,
                 failures=failures,
                 failing_since=since,
                 resting_until=now + pause_after(failures),
                 cause=cause,
-                status=DISABLED if is_over else one.status,
-                updated_at=now if is_over else one.updated_at,
+                status=DISABLED if is_over else webhook.status,
+                updated_at=now if is_over else webhook.updated_at,
             )
 
         changed = self._hooks.change(hook.account_id, hook.hook_id, fail)

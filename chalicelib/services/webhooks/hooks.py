@@ -108,15 +108,15 @@ class WebhookService:
         events = None if fields.events is None else checked_events(fields.events)
         url = None if fields.url is None else self._checked_url(fields.url)
 
-        def change(one: Webhook) -> Webhook:
-            status = one.status
+        def change(old: Webhook) -> Webhook:
+            status = old.status
             if fields.is_enabled is not None:
                 status = ENABLED if fields.is_enabled else DISABLED
             changed = replace(
-                one,
-                url=url or one.url,
-                events=events or one.events,
-                description=one.description if fields.description is None else fields.description,
+                old,
+                url=url or old.url,
+                events=events or old.events,
+                description=old.description if fields.description is None else fields.description,
                 status=status,
                 updated_at=self._clock(),
             )
@@ -167,7 +167,7 @@ class WebhookService:
             raise InvalidParameter("url", f"it cannot be posted to: {error.reason}") from error
         return url
 
-    def _existing(self, hook: Webhook, found: Webhook | None) -> Webhook:
-        if found is None:
+    def _existing(self, hook: Webhook, stored: Webhook | None) -> Webhook:
+        if stored is None:
             raise WebhookNotFound(hook.hook_id)
-        return found
+        return stored

@@ -50,11 +50,11 @@ class AccountStore:
         self._clients = clients
 
     def _read_together(
-        self, reads: Mapping[type[TableRow], Mapping[str, str]]
+        self, keys: Mapping[type[TableRow], Mapping[str, str]]
     ) -> dict[type[TableRow], Any]:
         """Read one row of each table with one consistent BatchGetItem call; skip missing rows."""
-        tables = {str(row.Meta.table_name): row for row in reads}
-        requests = {name: _keys_read(row, reads[row]) for name, row in tables.items()}
+        tables = {str(row.Meta.table_name): row for row in keys}
+        requests = {name: _keys_read(row, keys[row]) for name, row in tables.items()}
         rows: dict[type[TableRow], Any] = {}
         for pause in (*READ_PAUSES, None):
             answer = self._clients.dynamodb.batch_get_item(RequestItems=requests)

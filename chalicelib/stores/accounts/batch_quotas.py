@@ -60,8 +60,8 @@ class BatchQuotaStore:
                 return fitting, used
         raise StorageUnavailable
 
-    def settle(self, batch: Batch, kept: int) -> int:
-        """Release the predictions reserved for a batch, except for a number `kept`. Idempotent.
+    def settle(self, batch: Batch, counted: int) -> int:
+        """Release the predictions reserved for a batch, except `counted` predictions. Idempotent.
 
         Returns:
             The number that was reserved; 0 if there was no reservation or it was settled before.
@@ -74,7 +74,7 @@ class BatchQuotaStore:
         if not entry:
             return 0
         actions: list[Action] = [
-            QuotaRow.used.add(kept - _count(entry)),
+            QuotaRow.used.add(counted - _count(entry)),
             QuotaRow.batches.delete({entry}),
         ]
         is_done = _written(

@@ -37,8 +37,8 @@ class RateStore:
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
-    def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take tokens from a bucket, at most the number `wanted`.
+    def draw(self, account_id: str, cost: str, rate: Rate, max_tokens: int, now: datetime) -> int:
+        """Take up to `max_tokens` tokens from a bucket.
 
         Each account has a bucket for each cost class. `rate` is how fast the bucket fills, and how
         many tokens it holds.
@@ -59,7 +59,7 @@ class RateStore:
             # were taken, and the bucket would stay empty for as long as the clock was ahead.
             is_ahead = seen is not None and seen > latest + _SKEW
             full_at = min(max(present, 0 if is_ahead else seen or 0), latest)
-            calls = min(wanted, (latest - full_at) // interval)
+            calls = min(max_tokens, (latest - full_at) // interval)
             if calls < 1:
                 return 0
             actions = [
@@ -71,8 +71,8 @@ class RateStore:
         raise StorageUnavailable
 
 
-def _is_unchanged(seen: int | None) -> Condition:
-    return QuotaRow.full_at.does_not_exist() if seen is None else QuotaRow.full_at == seen
+def _is_unchanged(full_at: int | None) -> Condition:
+    return QuotaRow.full_at.does_not_exist() if full_at is None else QuotaRow.full_at == full_at
 
 
 def _full_at(row: QuotaRow) -> int | None:

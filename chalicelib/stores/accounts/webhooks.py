@@ -92,17 +92,17 @@ class WebhookStore:
         """
         secret, now, call = new_secret(os.urandom(_SECRET_BYTES)), self._clock(), mark() or ""
 
-        def turn(one: Webhook) -> Webhook:
+        def turn(webhook: Webhook) -> Webhook:
             # If an earlier attempt of the same call died, its secret was never returned, so the
             # secret before it stays the previous one.
-            is_again = bool(call) and one.rotated_by == call
-            if is_again and one.updated_at > now:
+            is_again = bool(call) and webhook.rotated_by == call
+            if is_again and webhook.updated_at > now:
                 # A later attempt at this call has returned its secret, which must stay valid.
-                return one
+                return webhook
             return replace(
-                one,
-                sealed=self._closed(one, secret),
-                former=one.former if is_again else one.sealed,
+                webhook,
+                sealed=self._closed(webhook, secret),
+                former=webhook.former if is_again else webhook.sealed,
                 former_until=now + OVERLAP,
                 rotated_by=call,
                 updated_at=now,

@@ -30,7 +30,7 @@ from chalicelib.stores.datasets.receipts import CorrectionReceipts
 from chalicelib.stores.datasets.traces import TraceStore
 from chalicelib.stores.examples.chunk_edits import ChunkEditor, SequenceEdit
 from chalicelib.stores.examples.digest_index import DigestIndex
-from chalicelib.stores.examples.example_search import ExamplePlaces, ExampleSearch, SoughtExample
+from chalicelib.stores.examples.example_search import ExamplePlaces, ExampleSearch, IdSearch
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore, sequence_of
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.heartbeats import Heartbeat
@@ -62,10 +62,10 @@ class CorrectionPlan:
 
     changes: Sequence[ExampleChange] = ()
     """Changes of examples, at most one per example."""
-    dropped: LabelCounts | None = None
+    removed_label: LabelCounts | None = None
     """Label to remove. Its examples are removed, too, unless `changes` moves them."""
     merge_target: LabelCounts | None = None
-    """Label that receives the examples and names of `dropped`; None to remove the examples."""
+    """Label that gets the examples and names of `removed_label`; None to remove the examples."""
     skipped: int = 0
     """Number of possibly mislabelled examples that stay unchanged. The result contains this number.
     """
@@ -111,7 +111,7 @@ class CorrectionStore:
         places = self._stores.example_places.find(dataset.dataset_id, ids)
         return self._search.find(
             [
-                SoughtExample(sequence_of(dataset.dataset_id, source, c), c.count(source), number)
+                IdSearch(sequence_of(dataset.dataset_id, source, c), c.count(source), number)
                 for number, noted in places.items()
                 for c in _candidates(counts, noted, dataset)
                 for source in SOURCES
@@ -124,7 +124,7 @@ class CorrectionStore:
             work = _Work(self._stores, dataset)
             found = self._found(dataset, plan)
             done = work.apply(found, plan)
-            if not work.is_needed and plan.dropped is None:
+            if not work.is_needed and plan.removed_label is None:
                 leases.release(dataset, owned.lease)
                 return done
             fence = owned.lease.fence
@@ -137,7 +137,7 @@ class CorrectionStore:
             created_at = self._stores.correction_receipts.put(dataset, fence, done)
             self._stores.deletions.reopen(traces_of(dataset))
             beat.check()
-            gone = plan.dropped.label_id if plan.dropped else 0
+            gone = plan.removed_label.label_id if plan.removed_label else 0
             leases.commit_correction(dataset, owned.lease, addition, gone)
         return replace(done, correction_id=fence, created_at=created_at)
 
@@ -147,10 +147,10 @@ class CorrectionStore:
         for change in plan.changes:
             if change.example_id not in found:
                 raise ExampleNotFound(change.example_id)
-        if plan.dropped is not None:
+        if plan.removed_label is not None:
             for source in SOURCES:
-                sequence = sequence_of(dataset.dataset_id, source, plan.dropped)
-                count = plan.dropped.count(source)
+                sequence = sequence_of(dataset.dataset_id, source, plan.removed_label)
+                count = plan.removed_label.count(source)
                 examples = self._stores.examples.read(sequence, 0, count)
                 found |= {example.example_id: (sequence, example) for example in examples}
         return found
@@ -161,9 +161,9 @@ class CorrectionStore:
             self._stores.queues.send(DELETE, job, CLEARED_AFTER_SECONDS)
 
     def _name_merge_target(self, plan: CorrectionPlan, fence: int) -> None:
-        if plan.merge_target is not None and plan.dropped is not None:
+        if plan.merge_target is not None and plan.removed_label is not None:
             [name] = self._stores.labels.names([plan.merge_target]).values()
-            self._stores.labels.rename(plan.merge_target, name, fence, [plan.dropped])
+            self._stores.labels.rename(plan.merge_target, name, fence, [plan.removed_label])
 
 
 def traces_of(dataset: Dataset) -> Deletion:
@@ -196,7 +196,7 @@ class _Work:
         """Return the edits to write, one per label and source. Removed labels have no edit."""
         return list(self._edits.values())
 
-    def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
+    def apply(self, examples: Found, plan: CorrectionPlan) -> CorrectionResult:
         """Add the changes of a plan to `edits`; return the correction's result.
 
         The caller writes the edits.
@@ -205,15 +205,15 @@ class _Work:
         self._shown = list(plan.shown)
         for source, example in plan.added:
             self._add(source, example)
-        changes = [*plan.changes, *_of_label(found, plan)]
+        changes = [*plan.changes, *_of_label(examples, plan)]
         for change in changes:
-            sequence, example = found[change.example_id]
+            sequence, example = examples[change.example_id]
             kind = self._change(sequence, example, change)
             if kind:
                 counted[kind] += 1
         duplicates = sum(self._keep_lower(edit) for edit in self._edits.values())
-        if plan.dropped is not None:
-            self._drop(plan.dropped)
+        if plan.removed_label is not None:
+            self._drop(plan.removed_label)
         is_shown = len(changes) == 1 or plan.added or plan.shown
         return CorrectionResult(
             moved=counted["moved"],
@@ -229,9 +229,9 @@ class _Work:
         """Return the totals of the dataset after the correction, to be committed."""
         counts = dict(self._counts)
         for (source, label_id), edit in self._edits.items():
-            counts[label_id] = counts[label_id].with_layout(source, edit.left, fence)
-        if plan.dropped is not None:
-            del counts[plan.dropped.label_id]
+            counts[label_id] = counts[label_id].with_layout(source, edit.new_count, fence)
+        if plan.removed_label is not None:
+            del counts[plan.removed_label.label_id]
         if plan.merge_target is not None:
             label_id = plan.merge_target.label_id
             counts[label_id] = replace(counts[label_id], named=fence)
@@ -336,21 +336,21 @@ class _Work:
 
 
 def _candidates(
-    counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
+    counts: Mapping[int, LabelCounts], label_ids: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Return the labels that may contain an example; `noted` has its stored label ids."""
+    """Return the labels that may contain an example whose stored label ids are `label_ids`."""
     # Datasets of older versions have no noted places, so any label may contain the example.
-    there = [counts[label_id] for label_id in noted if label_id in counts]
+    there = [counts[label_id] for label_id in label_ids if label_id in counts]
     return there if there or dataset.is_placed else counts.values()
 
 
-def _of_label(found: Found, plan: CorrectionPlan) -> list[ExampleChange]:
+def _of_label(examples: Found, plan: CorrectionPlan) -> list[ExampleChange]:
     """Return the changes that move or remove all examples of a removed label."""
-    if plan.dropped is None:
+    if plan.removed_label is None:
         return []
     merge_target = plan.merge_target.label_id if plan.merge_target else 0
     return [
         ExampleChange(number, label_id=merge_target, is_removed=not merge_target)
-        for number, (sequence, _) in found.items()
-        if sequence.label_id == plan.dropped.label_id
+        for number, (sequence, _) in examples.items()
+        if sequence.label_id == plan.removed_label.label_id
     ]

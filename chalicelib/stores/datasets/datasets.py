@@ -126,13 +126,13 @@ class DatasetStore:
         rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
         return [load_dataset(row) for row in rows]
 
-    def ids(self, account_id: str, family: str, wanted: ListFilter) -> list[int]:
-        """Return the ids of the datasets that match the filter `wanted`, ascending."""
+    def ids(self, account_id: str, family: str, query: ListFilter) -> list[int]:
+        """Return the ids of the datasets that `query` matches, ascending."""
         members = ["dataset_id", "name", "status", "open"]
         rows = DatasetRow.query(
             owner_key(account_id, family), consistent_read=True, attributes_to_get=members
         )
-        wanted_rows = (row for row in rows if wanted.keeps(row.name, row.status))
+        wanted_rows = (row for row in rows if query.keeps(row.name, row.status))
         return [int(row.dataset_id) for row in wanted_rows if not _is_unfinished(row)]
 
     def find_many(self, account_id: str, family: str, ids: Sequence[int]) -> list[Dataset]:

@@ -32,18 +32,18 @@ class ExampleViews:
         self._clock = clock
 
     def show(
-        self, dataset: Dataset, found: Sequence[tuple[Example, Label]]
+        self, dataset: Dataset, pairs: Sequence[tuple[Example, Label]]
     ) -> tuple[ExampleView, ...]:
-        """Return examples with labels and locations.
+        """Return views of examples and their labels, with the locations of images.
 
         Raises:
             DatasetNotFound: the examples are images, and the dataset is being deleted.
         """
         views = tuple(
             ExampleView(example, label, self._location(dataset, example))
-            for example, label in found
+            for example, label in pairs
         )
-        if any(example.picture for example, _ in found) and not current_head_call():
+        if any(example.picture for example, _ in pairs) and not current_head_call():
             # Recorded after the URLs were made, so that none expires later than the row says.
             until = self._clock() + timedelta(seconds=IMAGE_URL_SECONDS)
             if not self._datasets.note_urls(dataset, to_milliseconds(until)):

@@ -126,7 +126,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_correction(
-        self, dataset: Dataset, lease: Lease, addition: Addition, dropped: int = 0
+        self, dataset: Dataset, lease: Lease, addition: Addition, removed_label_id: int = 0
     ) -> None:
         """Commit a correction with its new totals and layouts, and end the lease.
 
@@ -134,16 +134,16 @@ class DatasetLeases:
             dataset: the corrected dataset.
             lease: the lease of the correction.
             addition: the new totals, which name changed layouts by the lease's fence token.
-            dropped: id of a removed label; 0 for none. The id is stored, so that a deletion of the
-                dataset finds the label's row.
+            removed_label_id: 0 for none. The id is stored, so that a deletion of the dataset finds
+                the label's row.
         """
         actions = [
             *self._totals(addition),
             DatasetRow.last_correction.set(lease.fence),
             DatasetRow.lease_until.set(0),
         ]
-        if dropped:
-            actions.append(_noted(dropped, 1))
+        if removed_label_id:
+            actions.append(_noted(removed_label_id, 1))
         self._write(dataset, lease, actions)
 
     def commit_bytes(self, dataset: Dataset, lease: Lease, size_bytes: int) -> None:

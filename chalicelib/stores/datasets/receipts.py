@@ -109,14 +109,14 @@ class CorrectionReceipts:
         clients.bind_tables()
         self._clock = clock
 
-    def put(self, dataset: Dataset, fence: int, done: CorrectionResult) -> datetime:
+    def put(self, dataset: Dataset, fence: int, result: CorrectionResult) -> datetime:
         """Store the receipt of a correction before it is committed; return its time."""
         now = self._clock()
         members = {
             "at": to_milliseconds(now),
             "previous": dataset.last_correction,
             "mark": mark(),
-            **{name: getattr(done, name) for name in _COUNTS},
+            **{name: getattr(result, name) for name in _COUNTS},
         }
         row = ExampleChunkRow(corrections_key(dataset.dataset_id), fence, size=0, fence=fence)
         row.body = zlib.compress(json.dumps(members, separators=(",", ":")).encode())
@@ -127,13 +127,13 @@ class CorrectionReceipts:
         """Return up to `limit` corrections of a dataset, newest first."""
         return list(islice(self._committed(dataset), limit))
 
-    def marked(self, dataset: Dataset, wanted: str) -> CorrectionResult | None:
-        """Return the correction made by the call with the id `wanted`; None if it is not found.
+    def find_by_call(self, dataset: Dataset, call_digest: str) -> CorrectionResult | None:
+        """Return the result of the correction made by a call; None if it is not found.
 
         The newest thousand corrections are searched.
         """
         found = islice(self._committed(dataset), _LOOKED_THROUGH)
-        return next((done for done in found if done.mark == wanted), None)
+        return next((done for done in found if done.mark == call_digest), None)
 
     def _committed(self, dataset: Dataset) -> Iterator[CorrectionResult]:
         """Yield the committed corrections of a dataset, newest first."""

@@ -63,12 +63,12 @@ class TraceStore:
         ExampleChunkRow(traces_key(dataset_id), fence).delete()
 
 
-def committed(found: list[LeftTraces], last: int) -> list[LeftTraces]:
-    """Return the records in `found` that belong to committed corrections, oldest first.
+def committed(traces: list[LeftTraces], last: int) -> list[LeftTraces]:
+    """Return the traces that belong to committed corrections, oldest first.
 
     `last` is the fence token of the last correction, from the dataset's row.
     """
-    by_fence = {one.fence: one for one in found}
+    by_fence = {one.fence: one for one in traces}
     chain: list[LeftTraces] = []
     while last in by_fence:
         chain.append(by_fence[last])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
 from chalicelib.stores.examples.digest_index import STEP, DigestIndex, Entry
-from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
+from chalicelib.stores.examples.example_search import ExampleSearch, IdSearch
 from chalicelib.stores.examples.examples import (
     ExampleRange,
     ExampleSequence,
@@ -43,7 +43,7 @@ class SequenceEdit:
     """Keys of the chunks and layouts that the edit replaces, to be deleted later."""
 
     @property
-    def left(self) -> int:
+    def new_count(self) -> int:
         """Return the number of examples after the edit."""
         return self.count - len(self.removed) + len(self.added)
 
@@ -137,7 +137,7 @@ class ChunkEditor:
     def _touched(self, edits: Sequence[SequenceEdit]) -> dict[ExampleSequence, dict[int, set[int]]]:
         """Return the ids of the examples that the edits change, by sequence and chunk number."""
         sought = [
-            SoughtExample(edit.sequence, edit.count, number)
+            IdSearch(edit.sequence, edit.count, number)
             for edit in edits
             for number in edit.removed | {example.example_id for example in edit.added}
         ]
@@ -147,7 +147,7 @@ class ChunkEditor:
         return found
 
     def _layout(
-        self, edit: SequenceEdit, touched: dict[int, set[int]], puts: _ParallelWriter
+        self, edit: SequenceEdit, changed_places: dict[int, set[int]], puts: _ParallelWriter
     ) -> ChunkLayout:
         """Write the changed chunks of one edit; return the new layout of the sequence."""
         sequence = edit.sequence
@@ -158,7 +158,7 @@ class ChunkEditor:
         added = {example.example_id: example for example in edit.added}
         chunks: list[tuple[int, int]] = []
         for parts in batches(_placed(before, edit.count)):
-            changed = [place for place in parts if place[1] in touched]
+            changed = [place for place in parts if place[1] in changed_places]
             ranges = [ExampleRange(sequence, first, size) for first, _, size in changed]
             read = dict(zip(changed, self._examples.read_many(ranges), strict=True))
             for place in parts:
@@ -169,7 +169,7 @@ class ChunkEditor:
                 edit.dead.append((sequence.key, place[1]))
                 kept = [e for e in read[place] if e.example_id not in edit.removed]
                 # Inserted by id, because readers search a sequence by binary search over ids.
-                kept += [added[i] for i in touched[place[1]] if i in added]
+                kept += [added[i] for i in changed_places[place[1]] if i in added]
                 chunks += puts.put(sequence, free, kept)
                 free += -(-len(kept) // CHUNK_EXAMPLES)
             puts.wait()
@@ -184,7 +184,7 @@ class ChunkEditor:
         """Return whether the digest index is valid after the edit, and which entries it lacks."""
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
-        known = self._digests.known(edit.sequence)
+        known = self._digests.get_known(edit.sequence)
         if edit.count - known.end > STEP:
             return False, ()
         behind = self._examples.read(edit.sequence, known.end, edit.count - known.end)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.datasets.example import Example
 from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
-from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
+from chalicelib.stores.examples.example_search import ExampleSearch, IdSearch
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore
 
 # Up to this many examples are read directly; with more, the index is created or extended.
@@ -66,7 +66,7 @@ class DigestIndex:
             wanted = frozenset(digests)
             # Reversed, so that the first of equal examples wins.
             return {e.digest: e for e in reversed(examples) if e.digest in wanted}
-        known = self.known(sequence)
+        known = self.get_known(sequence)
         behind = self._examples.read(sequence, known.end, count - known.end)
         new = (*known.unindexed, *((example.digest, example.example_id) for example in behind))
         if len(new) > STEP:
@@ -74,12 +74,12 @@ class DigestIndex:
         ids = [number for digest, number in new if digest in digests]
         for digest in digests:
             ids += self._ids(sequence, known.entries, digest)
-        sought = [SoughtExample(sequence, count, number) for number in dict.fromkeys(ids)]
+        sought = [IdSearch(sequence, count, number) for number in dict.fromkeys(ids)]
         # An entry has only a part of the digest, and the example may have been corrected since.
         found = (example for _, example in self._search.find(sought).values())
         return {example.digest: example for example in found if example.digest in digests}
 
-    def known(self, sequence: ExampleSequence) -> Known:
+    def get_known(self, sequence: ExampleSequence) -> Known:
         """Return which examples of a sequence are in the index."""
         head = self._artifacts.get_range(_key(sequence), 0, _HEAD_BYTES) or bytes(_HEAD_BYTES)
         entries, indexed_layout, end = (
@@ -100,17 +100,17 @@ class DigestIndex:
         and id of each example, in order of position.
         """
         # Otherwise a later lookup extends the index.
-        known = self.known(sequence)
+        known = self.get_known(sequence)
         if known.end == start and not known.unindexed:
             self._add(sequence, start + len(entries), entries)
 
-    def remove(self, sequence: ExampleSequence, gone: Iterable[Entry]) -> None:
-        """Remove the entries `gone` from the index of a sequence."""
-        entries = {_packed(entry) for entry in gone}
+    def remove(self, sequence: ExampleSequence, entries: Iterable[Entry]) -> None:
+        """Remove entries from the index of a sequence."""
+        packed = {_packed(entry) for entry in entries}
         before = self._artifacts.get(_key(sequence))
         if before is None:
             return
-        kept = [entry for entry in _entries(before) if entry not in entries]
+        kept = [entry for entry in _entries(before) if entry not in packed]
         if len(kept) < len(_entries(before)):
             head = len(kept).to_bytes(8, "big") + before[8:_HEAD_BYTES]
             self._artifacts.put(_key(sequence), head + b"".join(kept))

@@ -26,7 +26,7 @@ from chalicelib.stores.examples.layouts import ChunkPart
 
 
 @dataclass(frozen=True)
-class SoughtExample:
+class IdSearch:
     """An example id to look for in one sequence."""
 
     sequence: ExampleSequence
@@ -43,9 +43,9 @@ class ExampleSearch:
     def __init__(self, examples: ExampleStore) -> None:
         self._examples = examples
 
-    def find(self, sought: Sequence[SoughtExample]) -> dict[int, tuple[ExampleSequence, Example]]:
+    def find(self, searches: Sequence[IdSearch]) -> dict[int, tuple[ExampleSequence, Example]]:
         """Return examples by id, with their sequences. Ids that are not found are left out."""
-        places = self.places(sought)
+        places = self.places(searches)
         wanted: dict[ExampleRange, list[int]] = {}
         for one, (start, block) in places.items():
             stretch = ExampleRange(one.sequence, start, block.size)
@@ -57,15 +57,15 @@ class ExampleSearch:
             found |= {number: (stretch.sequence, held[number]) for number in ids if number in held}
         return found
 
-    def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
+    def places(self, searches: Sequence[IdSearch]) -> dict[IdSearch, tuple[int, ChunkPart]]:
         """Return for each sought example the only chunk that can contain it.
 
         Returns:
             For each sought example, the position of the chunk's first example, and the chunk.
             Examples of empty sequences are left out.
         """
-        blocks = self._blocks(sought)
-        left = {one: (0, len(blocks[one.sequence]) - 1) for one in sought if one.count > 0}
+        blocks = self._blocks(searches)
+        left = {one: (0, len(blocks[one.sequence]) - 1) for one in searches if one.count > 0}
         firsts: dict[tuple[str, int], int] = {}
         while any(first < last for first, last in left.values()):
             middles = {
@@ -84,11 +84,11 @@ class ExampleSearch:
         return {one: blocks[one.sequence][first] for one, (first, _) in left.items()}
 
     def _blocks(
-        self, sought: Sequence[SoughtExample]
+        self, searches: Sequence[IdSearch]
     ) -> dict[ExampleSequence, list[tuple[int, ChunkPart]]]:
         """Return the chunks of each sequence, each with the position of its first example."""
         found: dict[ExampleSequence, list[tuple[int, ChunkPart]]] = {}
-        for one in sought:
+        for one in searches:
             if one.sequence not in found and one.count > 0:
                 start, placed = 0, []
                 for block in self._examples.layout(one.sequence).blocks(0, one.count):

@@ -43,13 +43,13 @@ class PartStore:
         if items:
             self._artifacts.put_json(part, items)
         else:
-            self.done(part)
+            self.delete(part)
 
     def discard(self, dataset_id: int, upload: str) -> None:
         """Delete the parts of a failed upload."""
         self._artifacts.delete_prefix(f"{_prefix(dataset_id)}{upload}/")
 
-    def done(self, part: str) -> None:
+    def delete(self, part: str) -> None:
         """Delete a part that is finished."""
         self._artifacts.delete(part)
 

@@ -46,13 +46,13 @@ class PictureStore:
         return self._artifacts.get(_key(dataset_id, digest))
 
     def read_ahead(
-        self, dataset_id: int, wanted: Iterable[tuple[Item, str]]
+        self, dataset_id: int, items: Iterable[tuple[Item, str]]
     ) -> Iterator[tuple[Item, bytes | None]]:
         """Yield image files in order. Several files are read at the same time.
 
         Args:
             dataset_id: dataset of the images.
-            wanted: for each image, a value that the caller chooses, and the image's digest (32 hex
+            items: for each image, a value that the caller chooses, and the image's digest (32 hex
                 digits).
 
         Yields:
@@ -61,7 +61,7 @@ class PictureStore:
         with ThreadPoolExecutor(READ_AHEAD, thread_name_prefix="pictures") as threads:
             waiting: deque[tuple[Item, Future[bytes | None]]] = deque()
             try:
-                for item, digest in wanted:
+                for item, digest in items:
                     waiting.append((item, threads.submit(self.get, dataset_id, digest)))
                     if len(waiting) > READ_AHEAD:
                         first, reading = waiting.popleft()

@@ -100,11 +100,11 @@ class Downloader:
         self._tls = tls
         self._check_seconds = check_seconds
 
-    def check(self, url: str, max_bytes: int, what: str = "the dataset") -> Probe:
+    def check(self, url: str, max_bytes: int, file_name: str = "the dataset") -> Probe:
         """Check that a file can be read from a URL, in at most `check_seconds` of the constructor.
 
-        The address, the status, the announced size and the first bytes are checked. `what` is the
-        name of the file in error texts.
+        The address, the status, the announced size and the first bytes are checked. Error texts
+        call the file `file_name`.
 
         Returns:
             Name, size and first bytes of the file.
@@ -113,9 +113,9 @@ class Downloader:
             DownloadFailed: the file cannot be read; the message says why.
             TooLarge: the server announces a size above the limit.
         """
-        with self._open(url, Deadline(self._check_seconds), what) as answer:
+        with self._open(url, Deadline(self._check_seconds), file_name) as answer:
             size_bytes = _read_size(answer, max_bytes)
-            head = b"".join(_read_body(answer, _HEAD_BYTES, size_bytes, is_whole=False))
+            head = b"".join(_read_body(answer, _HEAD_BYTES, size_bytes, must_be_complete=False))
             return Probe(_read_name(answer), size_bytes, head[:_HEAD_BYTES])
 
     def fetch(
@@ -124,7 +124,7 @@ class Downloader:
         target: BinaryIO,
         max_bytes: int,
         total_seconds: float,
-        what: str = "the dataset",
+        file_name: str = "the dataset",
         check: Callable[[], None] = lambda: None,
     ) -> Fetched:
         """Download a file.
@@ -135,7 +135,7 @@ class Downloader:
                 the file.
             max_bytes: maximum size of the file, whatever size the server announces.
             total_seconds: maximum time of the download.
-            what: name of the file in error texts.
+            file_name: name of the file in error texts.
             check: called at least once per second; may raise an error to stop.
 
         Returns:
@@ -145,10 +145,10 @@ class Downloader:
             DownloadFailed: the file cannot be read, or arrives too slowly; the message says why.
             TooLarge: the file is above the limit; it was written up to the limit.
         """
-        with self._open(url, Deadline(total_seconds), what, check) as answer:
+        with self._open(url, Deadline(total_seconds), file_name, check) as answer:
             size_bytes = _read_size(answer, max_bytes)
             written_bytes = 0
-            for chunk in _read_body(answer, max_bytes + 1, size_bytes, is_whole=True):
+            for chunk in _read_body(answer, max_bytes + 1, size_bytes, must_be_complete=True):
                 if written_bytes + len(chunk) > max_bytes:
                     raise _too_large(max_bytes, None)
                 target.write(chunk)
@@ -191,7 +191,7 @@ class Downloader:
 
     @contextmanager
     def _open(
-        self, url: str, deadline: Deadline, what: str, check: Callable[[], None] = lambda: None
+        self, url: str, deadline: Deadline, file_name: str, check: Callable[[], None] = lambda: None
     ) -> Iterator[_Answer]:
         """Follow redirects to a response with status 200; close it after the `with` block."""
         try:
@@ -207,7 +207,7 @@ class Downloader:
                         return
                     location = _follow(location, response, redirect_count)
         except DownloadFailed as error:
-            raise DownloadFailed(error.reason, what) from error
+            raise DownloadFailed(error.reason, file_name) from error
 
     def _exchange(
         self,
@@ -341,12 +341,12 @@ def _read_size(answer: _Answer, max_bytes: int) -> int | None:
 
 
 def _read_body(
-    answer: _Answer, limit: int, size_bytes: int | None, *, is_whole: bool
+    answer: _Answer, limit: int, size_bytes: int | None, *, must_be_complete: bool
 ) -> Iterator[bytes]:
     """Yield the body in chunks until it ends or `limit` bytes were read.
 
     The last chunk may exceed `limit`. `size_bytes` is the length that the server announced; None if
-    it announced none. With `is_whole`, a body shorter than announced raises DownloadFailed.
+    it announced none. With `must_be_complete`, a body shorter than announced raises DownloadFailed.
     """
     done_bytes = 0
     while done_bytes < limit and done_bytes != size_bytes:
@@ -357,7 +357,7 @@ def _read_body(
             break
         done_bytes += len(chunk)
         yield chunk
-    if is_whole and size_bytes is not None and done_bytes < min(size_bytes, limit):
+    if must_be_complete and size_bytes is not None and done_bytes < min(size_bytes, limit):
         raise DownloadFailed(f"The connection ended after {done_bytes:,} of {size_bytes:,} bytes.")
 
 

@@ -180,18 +180,18 @@ class ModelDownloads:
             for left in coming:
                 left.cancel()
 
-    def _read(self, key: str, asked: str = "") -> bytes:
-        """Return the bytes of an object or of its range `asked`; retry if the connection breaks."""
-        wanted = {"Range": asked} if asked else {}
+    def _read(self, key: str, byte_range: str = "") -> bytes:
+        """Return the bytes of an object, or `byte_range` of it; retry if the connection breaks."""
+        options = {"Range": byte_range} if byte_range else {}
         for _ in range(_TRIES - 1):
             try:
-                return self._read_once(key, wanted)
+                return self._read_once(key, options)
             except BotoCoreError as error:
                 log.warning("model_range_broken", key=key, cause=type(error).__name__)
-        return self._read_once(key, wanted)
+        return self._read_once(key, options)
 
-    def _read_once(self, key: str, wanted: Mapping[str, str]) -> bytes:
-        found = self._clients.s3.get_object(Bucket=self._bucket, Key=key, **wanted)
+    def _read_once(self, key: str, options: Mapping[str, str]) -> bytes:
+        found = self._clients.s3.get_object(Bucket=self._bucket, Key=key, **options)
         return bytes(found["Body"].read())
 
 
@@ -204,12 +204,12 @@ def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
         return False
 
 
-def _put_in_place(whole: Path, target: Path, files: Mapping[str, ModelFile]) -> None:
+def _put_in_place(folder: Path, target: Path, files: Mapping[str, ModelFile]) -> None:
     """Move a complete folder to its final path, unless another process was faster."""
     if target.exists() and not _is_whole(target, files):
         shutil.rmtree(target, ignore_errors=True)
     try:
-        os.replace(whole, target)
+        os.replace(folder, target)
     except OSError:
         if not _is_whole(target, files):
             raise

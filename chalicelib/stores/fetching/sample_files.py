@@ -27,13 +27,13 @@ class SampleFiles:
         self._in_flight = in_flight
 
     def content(
-        self, sample: Sample, max_bytes: int, what: str, seconds: float = DOWNLOAD_SECONDS
+        self, sample: Sample, max_bytes: int, sample_name: str, seconds: float = DOWNLOAD_SECONDS
     ) -> bytes:
         """Return the bytes of a sample that is in the call or at a location.
 
         For a sample at a location, `max_bytes` is the maximum size, and `seconds` the time limit of
         the download. The size of a sample in the call is not checked.
-        `what` is the name of the sample in error texts.
+        `sample_name` is the name of the sample in error texts.
 
         Raises:
             DownloadFailed: the location cannot be read; the message says why.
@@ -46,12 +46,12 @@ class SampleFiles:
         location, target = sample.location or "", io.BytesIO()
         if not is_upload_path(location):
             with self._in_flight.downloading(sample.account_id):
-                self._downloads.fetch(location, target, max_bytes, seconds, what)
+                self._downloads.fetch(location, target, max_bytes, seconds, sample_name)
             return target.getvalue()
         try:
             return self._uploaded(sample.account_id, location, max_bytes)
         except DownloadFailed as failed:
-            raise DownloadFailed(failed.reason, what) from failed
+            raise DownloadFailed(failed.reason, sample_name) from failed
 
     def _uploaded(self, account_id: str, path: str, max_bytes: int) -> bytes:
         uploaded, size_bytes = self._uploads.find(account_id, path)

@@ -162,7 +162,7 @@ class BatchStore:
         is_ready = (BatchRow.status == QUEUED) & (BatchRow.is_prepared == True)  # noqa: E712 - a condition
         return self._update(batch, actions, is_ready)
 
-    def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
+    def mark_answered(self, batch: Batch, number: int, failed: int) -> Batch | None:
         """Mark a part as answered; return None if it was answered before or if the batch has ended.
 
         `number` is the number of the part, from 0. `failed` is the number of lines with an error.
@@ -232,13 +232,13 @@ class BatchStore:
         ]
         return ended if keeps_lease else [*ended, BatchRow.lease_until.set(0)]
 
-    def _update_owned(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
+    def _update_owned(self, batch: Batch, actions: Iterable[Action], status: str = RUNNING) -> None:
         """Change the row of a batch under its lease; raise LeaseLost if another worker owns it.
 
-        The final status `ended` is not an error, because a retried write may already have set it.
+        A row with `status` is not an error, because a retried write may have set it already.
         Any other final status raises LeaseLost.
         """
-        mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, ended)
+        mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, status)
         if self._update(batch, actions, mine) is None:
             raise LeaseLost
 

@@ -111,10 +111,10 @@ class CapacityStore:
                 return
         raise StorageUnavailable
 
-    def end_upload(self, dataset: Dataset, *, is_kept: bool) -> None:
+    def end_upload(self, dataset: Dataset, *, has_data: bool) -> None:
         """Stop counting an ended upload as running.
 
-        With `is_kept`, the bytes of the upload stay counted as stored data. Otherwise they are
+        If the upload stored data (`has_data`), the upload's bytes stay counted. Otherwise they are
         subtracted.
         """
         try:
@@ -124,12 +124,12 @@ class CapacityStore:
             log.error("capacity_not_released", error, dataset=dataset.dataset_id)
             return
         for entry in entries:
-            has_data = is_kept and entry is entries[0]
-            self.cancel_upload(dataset.account_id, str(entry), is_kept=has_data)
+            is_first = has_data and entry is entries[0]
+            self.cancel_upload(dataset.account_id, str(entry), has_data=is_first)
 
-    def cancel_upload(self, account_id: str, entry: str, *, is_kept: bool = False) -> None:
-        """Remove the entry of a running upload. With `is_kept`, the upload's bytes stay counted."""
-        size_bytes = 0 if is_kept else OpenUpload.parse(entry).size_bytes
+    def cancel_upload(self, account_id: str, entry: str, *, has_data: bool = False) -> None:
+        """Remove the entry of a running upload. With `has_data`, the bytes stay counted."""
+        size_bytes = 0 if has_data else OpenUpload.parse(entry).size_bytes
         actions = [AccountRow.uploads.delete({entry}), *_changed(-size_bytes)]
         try:
             try_update(AccountRow(account_id), actions, AccountRow.uploads.contains(entry))
@@ -268,10 +268,10 @@ class CapacityStore:
                 return open_uploads
         return frozenset()
 
-    def _alive(self, noted: Iterable[str], datasets: Iterable[Dataset]) -> Iterable[str]:
-        """Yield the entries in `noted` whose uploads are running or about to start."""
+    def _alive(self, entries: Iterable[str], datasets: Iterable[Dataset]) -> Iterable[str]:
+        """Yield the entries whose uploads are running or about to start."""
         receipts = {d.receipt_id for d in datasets if d.status == UPLOADING}
-        for text in noted:
+        for text in entries:
             upload = OpenUpload.parse(text)
             # A time far in the future was written before the clock was set back.
             is_young = abs(self._now() - upload.reserved_at) < _YOUNG_MILLISECONDS

@@ -104,9 +104,9 @@ class DeliveryStore:
         ]
         return _load(row) if try_update(row, actions, _is_pending() & free) else None
 
-    def wait(self, delivery: Delivery, due: datetime) -> None:
+    def wait(self, delivery: Delivery, due_at: datetime) -> None:
         """Store a failed attempt and the time of the next attempt, and end the lease."""
-        actions = [DeliveryRow.due_at.set(to_milliseconds(due)), *self._outcome(delivery)]
+        actions = [DeliveryRow.due_at.set(to_milliseconds(due_at)), *self._outcome(delivery)]
         try_update(_row(delivery), actions, _is_pending())
 
     def end(self, delivery: Delivery, status: str) -> None:

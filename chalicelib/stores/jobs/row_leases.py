@@ -161,9 +161,9 @@ class FileJobStore(ABC, Generic[JobT]):
         self._change(self._row(job), job, [*actions, *ended], status)
 
     def _change(
-        self, row: ExportRow, job: JobT, actions: list[Action], ended: str = RUNNING
+        self, row: ExportRow, job: JobT, actions: list[Action], status: str = RUNNING
     ) -> None:
-        mine = (ExportRow.fence == job.fence) & ExportRow.status.is_in(RUNNING, ended)
+        mine = (ExportRow.fence == job.fence) & ExportRow.status.is_in(RUNNING, status)
         if not try_update(row, actions, mine):
             raise LeaseLost
 

@@ -190,7 +190,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
             if waiting and len(jobs) - len(waiting) >= self._limit - 1:
                 self.announce(self._job(min(waiting, key=lambda found: found.turn)))
 
-    def own(self, job: Queued) -> Owned | None:
+    def acquire_now(self, job: Queued) -> Owned | None:
         """Acquire a job at once, even if other jobs are before it in the queue.
 
         Returns:
@@ -301,7 +301,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._leases.return_to_queue(model, turn, served_seconds)
         self.announce(TrainJob.of(model))
 
-    def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
+    def wait_for_parts(self, model: Model, served_seconds: float, parts: PartsSent) -> bool:
         """Pause a training, and send its parts to other workers.
 
         A paused training counts as running. It keeps its place in the queue, so it resumes first.
@@ -313,8 +313,8 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         if not self._leases.return_to_queue(model, model.turn, served_seconds, PARTS_SECONDS):
             return False
         try:
-            for number in range(sent.heads):
-                self.send_part(model, part_key(model, sent.stage, number))
+            for number in range(parts.heads):
+                self.send_part(model, part_key(model, parts.stage, number))
         except StorageUnavailable:
             log.warning("fan_out_failed", model=model.model_id)
         return True

@@ -64,7 +64,7 @@ class CurveWriter:
         self._is_written = True
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether the stored curve has a record of each of the first `epochs` epochs."""
         before, rest = divmod(self.epochs, BLOCK_EPOCHS)
         return len(self._block) >= rest and (

@@ -99,7 +99,7 @@ class ModelStore:
         rows = ModelRow.query(account_id, consistent_read=True)
         return [load_model(row) for row in rows if not row.deleted]
 
-    def page(self, account_id: str, wanted: ListFilter, offset: int, count: int) -> ListPage[Model]:
+    def page(self, account_id: str, query: ListFilter, offset: int, count: int) -> ListPage[Model]:
         """Return a page of an account's models, in order of creation time and id."""
         # Only what filter and order need is read of all rows, and then the rows of the page.
         members = ["model_id", "name", "status", "created_at", "deleted"]
@@ -107,7 +107,7 @@ class ModelStore:
         creations = sorted(
             (int(row.created_at), str(row.model_id))
             for row in rows
-            if not row.deleted and wanted.keeps(row.name, row.status)
+            if not row.deleted and query.keeps(row.name, row.status)
         )
         keys = [(account_id, model_id) for _, model_id in creations[offset : offset + count]]
         rows_by_id = {row.model_id: row for row in ModelRow.batch_get(keys, consistent_read=True)}
@@ -116,7 +116,7 @@ class ModelStore:
         models = (
             load_model(row)
             for row in found
-            if not row.deleted and wanted.keeps(row.name, row.status)
+            if not row.deleted and query.keeps(row.name, row.status)
         )
         return ListPage(tuple(models), offset, len(creations) > offset + count)
 

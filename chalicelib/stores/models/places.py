@@ -155,17 +155,17 @@ def _place(lane: _Lane | None, key: str, until: int | None) -> int:
     return before + _count(key, ModelRow.accepted_at.between(mark, until - 1))
 
 
-def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
-    """Count the trainings in several queues, up to `most`.
+def _count_up_to(lanes: Sequence[tuple[str, int | None]], maximum: int) -> int:
+    """Count the trainings in several queues, up to `maximum`.
 
     An item of `lanes` is a queue's partition in the index, and a time. Only trainings accepted
     before this time are counted; None counts all trainings.
     """
     count = 0
     for key, until in lanes:
-        if count < most:
+        if count < maximum:
             earlier = ModelRow.accepted_at < until if until else None
-            count += _count(key, earlier, most - count)
+            count += _count(key, earlier, maximum - count)
     return count
 
 

@@ -54,9 +54,9 @@ class UserTextStore:
         # The key has a random part, because only one of two simultaneous calls gets the run.
         return f"{_prefix(model)}{model.run + 1}-{secrets.token_hex(8)}.json"
 
-    def put(self, key: str, found: UserTexts) -> None:
+    def put(self, key: str, texts: UserTexts) -> None:
         """Store the texts of a run."""
-        content = {"texts": list(found.texts), "labels": list(found.labels)}
+        content = {"texts": list(texts.texts), "labels": list(texts.labels)}
         self._artifacts.put_json(key, content)
 
     def get(self, key: str) -> UserTexts | None:

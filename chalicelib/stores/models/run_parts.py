@@ -61,22 +61,22 @@ class RunParts:
         """Return the keys of all unfinished parts of a run."""
         return [key for key in self._artifacts.keys(_folder(model)) if _is_part(key)]
 
-    def left(self, key: str) -> list[str]:
-        """Return the keys of unfinished parts for the encoder or extractor of the part `key`."""
+    def unfinished_keys(self, key: str) -> list[str]:
+        """Return the keys of the unfinished parts of the stage that the part `key` belongs to."""
         return self._artifacts.keys(f"{PurePosixPath(key).parent}/")
 
-    def progress(self, key: str, left: int) -> float:
+    def progress(self, key: str, unfinished: int) -> float:
         """Return the progress of a run, 0 to 1.
 
-        `left` is the number of unfinished parts for the encoder or extractor of the part `key`.
+        `unfinished` is the number of unfinished parts of the stage that the part `key` belongs to.
         """
         stage = self._artifacts.get_json(f"{PurePosixPath(key).parent}.json")
         if stage is None:
             return 0.0
         begin, end = stage["shares"]
-        return float(begin + (end - begin) * max(0.0, 1 - left / stage["parts"]))
+        return float(begin + (end - begin) * max(0.0, 1 - unfinished / stage["parts"]))
 
-    def done(self, key: str) -> None:
+    def delete_part(self, key: str) -> None:
         """Delete a finished part."""
         self._artifacts.delete(key)
 

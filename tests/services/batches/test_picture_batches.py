@@ -343,12 +343,12 @@ def test_a_part_whose_worker_died_is_answered_again(shots: Batches) -> None:
     world = shots.world
     made = _send(shots, _archive(25))
     message = world.messages()[0]
-    done, world.stores.batches.done = world.stores.batches.done, _dead
+    done, world.stores.batches.mark_answered = world.stores.batches.mark_answered, _dead
     with pytest.raises(ConnectionError):
         world.deliver(message)
     key = f"batches/{made.batch_id}/results/00000"
     before = world.stores.artifacts.get(key)
-    world.stores.batches.done = done
+    world.stores.batches.mark_answered = done
     world.deliver(message, delivery=2)
 
     assert before

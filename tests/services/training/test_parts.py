@@ -140,8 +140,8 @@ def test_part_of_a_worker_that_died_is_done_again(
     model, waiting = _given_away(world, view)
     place: dict[str, tuple[Any, str]] = {
         "before": (world.container.embeddings, "make_run_part"),
-        "between": (world.stores.run_parts, "done"),
-        "after": (world.stores.run_parts, "left"),
+        "between": (world.stores.run_parts, "delete_part"),
+        "after": (world.stores.run_parts, "unfinished_keys"),
     }
 
     def die(*_: object) -> None:

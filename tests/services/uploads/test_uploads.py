@@ -328,7 +328,7 @@ def test_synchronous_upload_that_a_worker_owns_already(
     world.upload(ROWS)
     [message] = world.messages()
     worker, is_taken = Thread(target=world.deliver, args=(message,)), Event()
-    own, fetch = world.stores.ingest_queue.own, world.stores.artifacts.get_file
+    own, fetch = world.stores.ingest_queue.acquire_now, world.stores.artifacts.get_file
 
     def fetch_slowly(key: str, file: BinaryIO) -> bool:
         """Delay the call."""
@@ -344,7 +344,7 @@ def test_synchronous_upload_that_a_worker_owns_already(
         return own(job)
 
     monkeypatch.setattr(world.stores.artifacts, "get_file", fetch_slowly)
-    monkeypatch.setattr(world.stores.ingest_queue, "own", own_too_late)
+    monkeypatch.setattr(world.stores.ingest_queue, "acquire_now", own_too_late)
     paid = world.new_account("paid@example.com", "GOLD")
     view = world.container.uploads.create_sync(paid, LANGUAGE, a_source(ROWS), FIELDS, 25)
     worker.join(60)

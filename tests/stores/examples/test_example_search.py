@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.datasets.example import Example
-from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
+from chalicelib.stores.examples.example_search import ExampleSearch, IdSearch
 from chalicelib.stores.examples.examples import ExampleSequence
 from tests.builders import World
 
@@ -22,7 +22,7 @@ def test_every_example_is_found_and_no_other(world: World, size: int) -> None:
 
     found = ExampleSearch(world.stores.examples).find(
         [
-            SoughtExample(place, count, example_id)
+            IdSearch(place, count, example_id)
             for place, count in ((sequence, uncommitted), (empty, 0))
             for example_id in range(5, 20 + 3 * size)
         ]

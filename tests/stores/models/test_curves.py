@@ -110,7 +110,7 @@ def test_a_resumed_run_does_not_shorten_its_curve(curves: CurveStore, model: Mod
     """A retry that repeats epochs replaces them in place."""
     _fill(curves, model, 40, text="old")
     writer = curves.writer(model, 20)
-    assert writer.is_whole
+    assert writer.is_complete
     for epoch in range(21, 31):
         writer.add(_record(epoch, "new"))
         writer.flush()
@@ -135,13 +135,13 @@ def test_missing_records_are_noticed(world: World, curves: CurveStore, model: Mo
     """A curve with fewer records than its checkpoint has epochs cannot be resumed."""
     _fill(curves, model, 30)
 
-    assert [curves.writer(model, n).is_whole for n in (0, 24, 25, 30, 31, 50, 51)] == [
+    assert [curves.writer(model, n).is_complete for n in (0, 24, 25, 30, 31, 50, 51)] == [
         *[True] * 4,
         *[False] * 3,
     ]
     for key in world.objects("models/M/curves/1/00005"):
         world.stores.artifacts.delete(key)
-    assert not curves.writer(model, 30).is_whole
+    assert not curves.writer(model, 30).is_complete
 
 
 def test_each_run_has_a_separate_curve(curves: CurveStore, model: Model) -> None:
