@@ -43,7 +43,7 @@ class PresageApp(Chalice):
         self.api.binary_types.extend(BINARY_TYPES)
         self.register_middleware(reshape, "http")
         for operation in self.operations:
-            for family, path in operation.served():
+            for family, path in operation.served_paths():
                 self._register(operation, family, path)
 
     @property
@@ -158,9 +158,9 @@ class PresageApp(Chalice):
         self.route(path, methods=[*operation.methods], content_types=[], name=name)(view)
 
 
-def _header(event: dict[str, Any], wanted: str) -> str:
+def _header(event: dict[str, Any], name: str) -> str:
     """Return the value of a header, given its name in lower case; "" if it was not sent."""
-    return next((value for name, value in event["headers"].items() if name.lower() == wanted), "")
+    return next((value for key, value in event["headers"].items() if key.lower() == name), "")
 
 
 @contextmanager

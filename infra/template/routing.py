@@ -48,6 +48,6 @@ def function_of(method: str, path: str) -> str:
 def routes() -> Iterator[tuple[str, str, str]]:
     """Yield method, path and function of every route of the API."""
     for operation in OPERATIONS:
-        for _, path in operation.served():
+        for _, path in operation.served_paths():
             for method in operation.methods:
                 yield method, path, function_of(method, path)

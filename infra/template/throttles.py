@@ -62,7 +62,7 @@ def throttled_methods() -> Iterator[tuple[str, str, str]]:
     for operation in OPERATIONS:
         cost = TOKENS if operation.name == _TOKEN_ENDPOINT else operation.cost
         if cost in THROTTLES:
-            for _, path in operation.served():
+            for _, path in operation.served_paths():
                 for method in operation.methods:
                     yield method, path, cost
 

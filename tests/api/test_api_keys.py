@@ -36,7 +36,7 @@ PRIVATE = [operation for operation in OPERATIONS if not operation.is_public]
 ROUTES = [
     pytest.param(method, re.sub(r"\{\w+\}", "A" * 26, path), operation, id=f"{method} {path}")
     for operation in PRIVATE
-    for _, path in operation.served()
+    for _, path in operation.served_paths()
     for method in operation.methods
 ]
 

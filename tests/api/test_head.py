@@ -53,7 +53,7 @@ def test_head_is_get_without_a_body(call, url):
 
 def test_every_get_has_its_head():
     """Every path with GET also has HEAD, and the template routes both to the same function."""
-    gets = {path for op in OPERATIONS if op.method == "GET" for _, path in op.served()}
+    gets = {path for op in OPERATIONS if op.method == "GET" for _, path in op.served_paths()}
 
     assert {path for path, methods in app.app.routes.items() if "HEAD" in methods} == gets
     for path in gets:

@@ -152,8 +152,8 @@ def test_they_are_below_v1_alone(call, paths):
         "list_labels", "get_label", "add_label", "get_example", "put_dataset",
     }  # fmt: skip
     assert [path for op in old for path in op.routes()] == []
-    assert {path for op in old for _, path in op.served()} & set(paths) == set()
+    assert {path for op in old for _, path in op.served_paths()} & set(paths) == set()
     assert call("GET", f"{NEW}/labels").status in (404, 405)
-    assert VERSION_2 not in str([path for op in old for _, path in op.served()])
+    assert VERSION_2 not in str([path for op in old for _, path in op.served_paths()])
     assert function_of("PUT", "/v1/vision/datasets/{dataset_id}") == API
     assert call("GET", f"/v1/vision/models/{MODEL_ID}").status == 200

@@ -261,7 +261,7 @@ def test_a_version_without_its_file_is_not_listed(
     empty(settings)
     restore(settings, again(folder))
     found = filled.container.models.get(model.account_id, model.model_id)
-    assert [one.number for one in found.versions.kept] == [2]
+    assert [one.number for one in found.versions.items] == [2]
     assert found.version != model.version
 
 

@@ -50,7 +50,7 @@ from tests.tiny_ocr import TinyEngine
 STATUSES = {
     f"{operation.name}_{family}" if family else operation.name: operation.status
     for operation in OPERATIONS
-    for family, _ in operation.served()
+    for family, _ in operation.served_paths()
 }
 """The status of each operation's answer when all goes well."""
 AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"

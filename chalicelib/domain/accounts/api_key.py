@@ -55,8 +55,8 @@ class InsufficientScope(ServiceError):
     status = 403
     code = "insufficient_scope"
 
-    def __init__(self, needed: str) -> None:
-        if needed == NO_KEY:
+    def __init__(self, needed_scope: str) -> None:
+        if needed_scope == NO_KEY:
             text = "No API key may make this call. Sign in with the key file of the account."
         else:
             text = (
@@ -114,16 +114,15 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("ascii")).hexdigest()
 
 
-def check_scope(scope: str, needed: str) -> None:
+def check_scope(scope: str, needed_scope: str) -> None:
     """Raise an error unless the scope of an API key allows a call.
 
     Args:
         scope: ALL or PREDICT, the scope of the key.
-        needed: PREDICT or ALL, the scope that the call needs; NO_KEY if the call accepts no API
-            key.
+        needed_scope: PREDICT or ALL, as the call needs; NO_KEY if the call accepts no API key.
 
     Raises:
         InsufficientScope: the scope does not allow the call.
     """
-    if needed == NO_KEY or (needed == ALL and scope != ALL):
-        raise InsufficientScope(needed)
+    if needed_scope == NO_KEY or (needed_scope == ALL and scope != ALL):
+        raise InsufficientScope(needed_scope)

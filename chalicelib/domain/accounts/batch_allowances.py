@@ -41,8 +41,8 @@ class BatchCounters(Protocol):
             predictions that the account has used or reserved in the month.
         """
 
-    def settle(self, batch: Batch, kept: int) -> int:
-        """Release the predictions reserved for a batch, except for a number `kept` of them.
+    def settle(self, batch: Batch, counted: int) -> int:
+        """Release the predictions reserved for a batch, except `counted` predictions.
 
         Returns:
             The number of predictions that were reserved; 0 if the batch was settled before.
@@ -90,27 +90,27 @@ class BatchAllowances:
             self._note_quota(account, percent, batch.month)
         return covered
 
-    def settle(self, batch: Batch, kept: int) -> None:
-        """Release the predictions reserved for a batch, except for a number `kept` of them.
+    def settle(self, batch: Batch, counted: int) -> None:
+        """Release the predictions reserved for a batch, except `counted` predictions.
 
-        The `kept` predictions stay counted. A repeated call changes nothing.
+        The `counted` predictions stay counted. A repeated call changes nothing.
         """
         if not batch.month:
             return
-        reserved = self._counters.settle(batch, kept)
+        reserved = self._counters.settle(batch, counted)
         if reserved:
-            figures = metrics.embedded({metrics.PREDICTIONS: kept}, Type=batch.model_type)
+            figures = metrics.embedded({metrics.PREDICTIONS: counted}, Type=batch.model_type)
             log.record(
                 "settlement", kind=PREDICTIONS, month=batch.month, outcome=GIVEN_BACK,
-                count=reserved - kept, token=batch.batch_id, account=batch.account_id, **figures,
+                count=reserved - counted, token=batch.batch_id, account=batch.account_id, **figures,
             )  # fmt: skip
 
 
-def _too_many(account: Account, batch: Batch, left: int, now: datetime) -> PredictionQuotaExceeded:
+def _too_many(account: Account, batch: Batch, free: int, now: datetime) -> PredictionQuotaExceeded:
     reset = next_month_start(now)
-    remedy = "" if batch.is_partial or not left else " Send partial=true to predict that many."
+    remedy = "" if batch.is_partial or not free else " Send partial=true to predict that many."
     return PredictionQuotaExceeded(
-        f"The batch has {batch.total} lines, and {left} of the {account.predictions_per_month} "
+        f"The batch has {batch.total} lines, and {free} of the {account.predictions_per_month} "
         f"predictions of plan {account.plan} are left this month.{remedy} The count starts again "
         f"on {reset_text(reset)}; a larger plan lifts the limit.",
         whole_seconds(reset - now),

@@ -96,8 +96,8 @@ _TESTS = Rate(TESTS_PER_MINUTE / 60, 60)
 class SharedBuckets(Protocol):
     """The stored buckets from which all processes take tokens. Each token permits one call."""
 
-    def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Take tokens from a bucket, at most the number `wanted`; return how many were taken."""
+    def draw(self, account_id: str, cost: str, rate: Rate, max_tokens: int, now: datetime) -> int:
+        """Take up to `max_tokens` tokens from a bucket; return the number of tokens taken."""
 
 
 @dataclass

@@ -51,7 +51,7 @@ class LabelCounts:
     upload: int = 0
     """Number of examples that were uploaded in files or added one at a time."""
     feedback: int = 0
-    named: int = 0
+    name_fence: int = 0
     """Fence token of the correction that set the label's name; 0 for the original name."""
     upload_layout: int = 0
     """Fence token of the correction that last rewrote the uploaded examples; 0 for none."""
@@ -63,7 +63,7 @@ class LabelCounts:
 
         The three fence tokens are left out if all of them are 0.
         """
-        changes = [self.named, self.upload_layout, self.feedback_layout]
+        changes = [self.name_fence, self.upload_layout, self.feedback_layout]
         members = [self.label_id, self.upload, self.feedback]
         return members + changes if any(changes) else members
 

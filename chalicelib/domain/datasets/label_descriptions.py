@@ -27,24 +27,24 @@ class LabelDescription:
 
 
 def checked_descriptions(
-    sent: Sequence[LabelDescription], family: str, dataset_type: str | None
+    items: Sequence[LabelDescription], family: str, dataset_type: str | None
 ) -> tuple[LabelDescription, ...]:
     """Check the label descriptions in a request; return them as they are stored.
 
     Raises:
         InvalidParameter: the family has no label descriptions, the list is empty or too long, or
-            one of the descriptions is not allowed.
+            a description is not allowed.
     """
     if family != LANGUAGE:
         raise InvalidParameter(PARAMETER, "only language datasets have descriptions; omit it.")
-    if not sent:
+    if not items:
         raise InvalidParameter(PARAMETER, "the list is empty; name at least one label.")
-    if len(sent) > MAX_LABELS:
+    if len(items) > MAX_LABELS:
         raise InvalidParameter(
-            PARAMETER, f"there are {len(sent):,}, the limit is {MAX_LABELS:,}; send fewer."
+            PARAMETER, f"there are {len(items):,}, the limit is {MAX_LABELS:,}; send fewer."
         )
     found = tuple(
-        _checked(place, one, dataset_type or "text-intent") for place, one in enumerate(sent)
+        _checked(place, one, dataset_type or "text-intent") for place, one in enumerate(items)
     )
     names = [one.name for one in found]
     if len(set(names)) < len(names):
@@ -53,9 +53,9 @@ def checked_descriptions(
     return found
 
 
-def _checked(place: int, sent: LabelDescription, dataset_type: str) -> LabelDescription:
-    name = checked_label(sent.name, dataset_type, f"{PARAMETER}[{place}].name")
-    description = " ".join(sent.description.split())
+def _checked(place: int, item: LabelDescription, dataset_type: str) -> LabelDescription:
+    name = checked_label(item.name, dataset_type, f"{PARAMETER}[{place}].name")
+    description = " ".join(item.description.split())
     if len(description) > MAX_DESCRIPTION:
         raise InvalidParameter(
             f"{PARAMETER}[{place}].description",

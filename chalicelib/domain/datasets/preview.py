@@ -96,7 +96,7 @@ def cut_samples(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(_cut(value, _SAMPLE_CHARACTERS) for value in values)
 
 
-def _cut(value: str, most: int) -> str:
-    shown = value if len(value) <= most else f"{value[: most - 1]}…"
+def _cut(value: str, length: int) -> str:
+    shown = value if len(value) <= length else f"{value[: length - 1]}…"
     # Half of a surrogate pair cannot be sent; its row is rejected with that reason.
     return shown if shown.isascii() else shown.encode("utf-8", "replace").decode()

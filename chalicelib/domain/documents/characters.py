@@ -90,16 +90,16 @@ def to_latin(text: str) -> str:
     return _reduced(unicodedata.normalize("NFC", text), _KEPT_LATIN)
 
 
-def _reduced(text: str, kept: frozenset[str]) -> str:
-    return " ".join("".join(_stand_in(character, kept) for character in text).split())
+def _reduced(text: str, alphabet: frozenset[str]) -> str:
+    return " ".join("".join(_stand_in(character, alphabet) for character in text).split())
 
 
-def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return a character of the set `kept` unchanged; replace another by a similar one of the set.
+def _stand_in(character: str, alphabet: frozenset[str]) -> str:
+    """Return a character of `alphabet` unchanged; replace another character by a similar one.
 
     White space becomes a space. If the set has no similar character, return an empty string.
     """
-    if character in kept:
+    if character in alphabet:
         return character
     if character.isspace():
         return SPACE
@@ -108,4 +108,4 @@ def _stand_in(character: str, kept: frozenset[str]) -> str:
     parts = unicodedata.normalize("NFKD", character)
     if _STRUCK in parts:  # a stroke negates a sign, so dropping it would reverse the meaning
         return ""
-    return "".join(filter(kept.__contains__, parts)).strip()
+    return "".join(filter(alphabet.__contains__, parts)).strip()

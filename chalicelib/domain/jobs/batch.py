@@ -111,9 +111,9 @@ class BatchLine:
         return kept if self.error is None else [*kept, self.error.code, self.error.message]
 
 
-def line_of(kept: Sequence[object]) -> BatchLine:
+def line_of(members: Sequence[object]) -> BatchLine:
     """Return the line that `BatchLine.to_json` converted to a list."""
-    row, line_id, text, *error = kept
+    row, line_id, text, *error = members
     stored_error = LineError(*map(str, error)) if error else None
     return BatchLine(
         int(str(row)), None if line_id is None else str(line_id), str(text), stored_error
@@ -274,7 +274,7 @@ class Batch:
         return self.status in (SUCCEEDED, FAILED, CANCELLED)
 
     @property
-    def counted(self) -> int:
+    def cost(self) -> int:
         """Return how many predictions the batch costs: one per line answered without an error.
 
         A FAILED batch and a cancelled ranking have no result, so they cost nothing.
@@ -314,14 +314,14 @@ def part_entry(number: int, failed: int) -> str:
     return f"{number}:{failed}" if failed else str(number)
 
 
-def checked_kind(sent: str | None, family: str, model_type: str) -> str:
+def checked_kind(value: str | None, family: str, model_type: str) -> str:
     """Return the kind of a batch: the requested kind, or by default the kind for the model's type.
 
     Raises:
         InvalidParameter: no kind of the family fits the model's type.
     """
-    if sent is not None:
-        return sent
+    if value is not None:
+        return value
     kinds = {one: kind for kind in FAMILY_KINDS[family] for one in KIND_TYPES[kind]}
     if model_type not in kinds:
         raise InvalidParameter(

@@ -30,7 +30,7 @@ Cell = str | float | bool
 class InputTable:
     """The columns of the input, collected while the lines are read."""
 
-    own: int = 0
+    answer_columns: int = 0
     """Number of columns that the result has in addition to those of the input."""
     is_sheet: bool = False
     """Whether the result is a worksheet, with its limits of rows, columns and cells."""
@@ -72,7 +72,7 @@ class InputTable:
 
     def check(self, row: int) -> None:
         """Raise InvalidUpload if the result would have too many columns or cells."""
-        width = len(self.names) + self.own
+        width = len(self.names) + self.answer_columns
         if self.is_sheet and width > MAX_SHEET_COLUMNS:
             raise InvalidUpload(
                 f"Up to row {row}, the result has {width:,} columns; a worksheet has at most "
@@ -117,8 +117,8 @@ def new_table(batch: Batch) -> InputTable:
     return table
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    while name in taken:
+def _free_name(name: str, used_names: set[str]) -> str:
+    while name in used_names:
         name = _PREFIX + name
     return name
 

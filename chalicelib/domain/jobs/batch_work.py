@@ -79,7 +79,7 @@ class Ranker(Protocol):
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
         """Return the bytes to store for the answers of one part."""
 
-    def chosen(self, batch: Batch, check: Check) -> list[AnsweredLine]:
+    def select_lines(self, batch: Batch, check: Check) -> list[AnsweredLine]:
         """Return the lines whose labels would improve the model most, the best first."""
 
 

@@ -89,37 +89,37 @@ class Export:
         return f"dataset-{self.dataset_id}-{self.source}{kind}.{extension}"
 
 
-def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
+def check_open_exports(exports: Sequence[Export], limit: int, now: datetime, noun: str) -> None:
     """Raise TooManyOpen if the account has the maximum number of exports.
 
-    `stored` are the account's exports that are in progress or can be downloaded. `what` is their
-    name in the error text.
+    `exports` are the account's exports that are in progress or can be downloaded. `noun` is
+    the word for the exports in the error text.
 
     Raises:
-        TooManyOpen: the account has `most` exports or more.
+        TooManyOpen: the account has `limit` exports or more.
     """
-    if len(stored) < most:
+    if len(exports) < limit:
         return
-    first = min(export.expires_at for export in stored)
+    first = min(export.expires_at for export in exports)
     raise TooManyOpen(
-        f"The account has {len(stored)} {what} that are in progress or can be downloaded; "
-        f"at most {most} are allowed, each for {KEPT.total_seconds() / 3600:.0f} hours. "
+        f"The account has {len(exports)} {noun} that are in progress or can be downloaded; "
+        f"at most {limit} are allowed, each for {KEPT.total_seconds() / 3600:.0f} hours. "
         f"Use one of them, or try again after {first:%Y-%m-%d %H:%M:%S} UTC.",
         max(1, round((first - now).total_seconds())),
     )
 
 
-def checked_format(dataset_type: str, sent: str) -> str:
+def checked_format(dataset_type: str, name: str) -> str:
     """Check that a dataset type can be exported in a format; return the format.
 
     Raises:
         InvalidParameter: the type cannot be exported in this format.
     """
     allowed = FORMATS[dataset_type]
-    if sent not in allowed:
+    if name not in allowed:
         raise InvalidParameter(
             "format",
-            f"'{sent[:40]}' is not one of {', '.join(allowed)}, the formats of datasets of type "
+            f"'{name[:40]}' is not one of {', '.join(allowed)}, the formats of datasets of type "
             f"{dataset_type}.",
         )
-    return sent
+    return name

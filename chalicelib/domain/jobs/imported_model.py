@@ -59,18 +59,18 @@ def described(model: Model, description: ImportedDescription) -> Model:
     return replace(model, type=description.type, language=description.language, request=request)
 
 
-def _labels(found: object) -> Sequence[str]:
-    if not isinstance(found, list) or not 1 <= len(found) <= MAX_LABELS:
+def _labels(value: object) -> Sequence[str]:
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_LABELS:
         raise InvalidUpload(f"model.json must name 1 to {MAX_LABELS:,} labels.")
-    for label in found:
+    for label in value:
         if not isinstance(label, str) or not 1 <= len(label) <= MAX_NAME_CHARACTERS:
             raise InvalidUpload(
                 f"model.json names the label {_shown(label)}; labels have 1 to "
                 f"{MAX_NAME_CHARACTERS} characters."
             )
-    if len(set(found)) < len(found):
+    if len(set(value)) < len(value):
         raise InvalidUpload("model.json names a label twice.")
-    return tuple(found)
+    return tuple(value)
 
 
 def imported_card(
@@ -115,9 +115,9 @@ def imported_metrics(card: Mapping[str, Any], labels: Sequence[str]) -> dict[str
     return {"labels": list(labels), **figures}
 
 
-def _figures(found: object) -> dict[str, Any]:
+def _figures(metrics: object) -> dict[str, Any]:
     """Return the metrics of a card: numbers, or objects with a value and confidence interval."""
-    figures = found if isinstance(found, dict) else {}
+    figures = metrics if isinstance(metrics, dict) else {}
     if len(figures) > _MOST_FIGURES:
         raise InvalidUpload(f"card.json has more than {_MOST_FIGURES} metrics.")
     made: dict[str, Any] = {}
@@ -131,15 +131,15 @@ def _figures(found: object) -> dict[str, Any]:
     return made
 
 
-def _is_number(found: object) -> bool:
-    if isinstance(found, bool) or not isinstance(found, int | float):
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(found) < _LARGEST  # false for NaN, too
+    return abs(value) < _LARGEST  # false for NaN, too
 
 
-def _is_count(found: object) -> bool:
-    return _is_number(found) and isinstance(found, int) and found >= 0
+def _is_count(value: object) -> bool:
+    return _is_number(value) and isinstance(value, int) and value >= 0
 
 
-def _shown(found: object) -> str:
-    return repr(found)[:100]
+def _shown(value: object) -> str:
+    return repr(value)[:100]

@@ -144,17 +144,17 @@ class Delivery:
     cause: str = ""
 
 
-def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
+def checked_events(event_types: Sequence[str]) -> tuple[str, ...]:
     """Check event types, and return them without duplicates.
 
     Raises:
         InvalidParameter: the list is empty, or an event type is unknown.
     """
-    unknown = [event for event in sent if event not in EVENTS]
-    if unknown or not sent:
+    unknown = [event for event in event_types if event not in EVENTS]
+    if unknown or not event_types:
         shown = f"{unknown[0][:100]!r} is not one" if unknown else "send at least one"
         raise InvalidParameter("events", f"{shown} of {', '.join(EVENTS)}.")
-    return tuple(dict.fromkeys(sent))
+    return tuple(dict.fromkeys(event_types))
 
 
 def new_secret(random: bytes) -> str:

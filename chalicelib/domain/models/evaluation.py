@@ -47,12 +47,12 @@ class EvaluatedFilter:
     is_right: bool | None = None
     """True to select only right predictions, False only wrong ones; None for both."""
 
-    def matches(self, one: EvaluatedExample) -> bool:
+    def matches(self, example: EvaluatedExample) -> bool:
         """Return whether the filter selects an example."""
         return (
-            self.expected in (None, one.expected)
-            and self.predicted in (None, one.predicted)
-            and self.is_right in (None, one.is_right)
+            self.expected in (None, example.expected)
+            and self.predicted in (None, example.predicted)
+            and self.is_right in (None, example.is_right)
         )
 
 

@@ -81,16 +81,16 @@ def log_odds(probability: float) -> float:
     return math.log(kept / (1.0 - kept))
 
 
-def part_shares(whole: float, variants: Sequence[float]) -> list[float]:
+def part_shares(probability: float, variants: Sequence[float]) -> list[float]:
     """Return the contribution of each part to the log-odds of a label.
 
     Args:
-        whole: probability of the label for the whole sample, 0 to 1.
+        probability: probability of the label for the whole sample, 0 to 1.
         variants: for each part, the probability of the label without this part.
 
     Returns:
         Contributions of -1 to 1, whose absolute values sum to 1; all 0 if no part matters.
     """
-    gains = [log_odds(whole) - log_odds(each) for each in variants]
+    gains = [log_odds(probability) - log_odds(each) for each in variants]
     total = math.fsum(abs(gain) for gain in gains)
     return [round(gain / total, 6) if total else 0.0 for gain in gains]

@@ -48,23 +48,23 @@ class ModelVersion:
 class KeptVersions:
     """The stored versions of a model, oldest first."""
 
-    kept: Sequence[ModelVersion] = ()
+    items: Sequence[ModelVersion] = ()
     last: int = 0
     """Highest number of any version of the model, deleted versions included."""
 
     def find(self, number: int) -> ModelVersion | None:
         """Return the version with a number, or None."""
-        return next((one for one in self.kept if one.number == number), None)
+        return next((one for one in self.items if one.number == number), None)
 
     @property
     def bytes(self) -> int:
         """Return the total size of all artifacts with a known size, in bytes."""
-        return sum(one.bytes or 0 for one in self.kept)
+        return sum(one.bytes or 0 for one in self.items)
 
     @property
     def newest_bytes(self) -> int:
         """Return the size of the newest artifact in bytes; 0 if there is no artifact."""
-        return (self.kept[-1].bytes or 0) if self.kept else 0
+        return (self.items[-1].bytes or 0) if self.items else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str], limit: int) -> KeptVersions:
         """Add a version, and remove the oldest versions if there are more than `limit`.
@@ -76,19 +76,19 @@ class KeptVersions:
         """
         number = self.last + 1
         added = ModelVersion(**{**version.__dict__, "number": number})
-        kept = [*self.kept, added]
+        kept = [*self.items, added]
         spare = [one for one in kept if one.folder not in in_use and one is not added]
         gone = spare[: max(0, len(kept) - limit)]
         return KeptVersions(tuple(one for one in kept if one not in gone), number)
 
     def with_again(self, version: ModelVersion) -> KeptVersions:
         """Add a removed version again, at its former position."""
-        kept = sorted((*self.kept, version), key=lambda one: one.number)
+        kept = sorted((*self.items, version), key=lambda one: one.number)
         return KeptVersions(tuple(kept), self.last)
 
     def without(self, number: int) -> KeptVersions:
         """Return all versions except the one with this number."""
-        return KeptVersions(tuple(one for one in self.kept if one.number != number), self.last)
+        return KeptVersions(tuple(one for one in self.items if one.number != number), self.last)
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def dump_versions(versions: KeptVersions) -> dict[str, Any]:
                 "isAdjusted": one.is_adjusted,
                 "bytes": one.bytes,
             }
-            for one in versions.kept
+            for one in versions.items
         ],
     }
 
@@ -176,7 +176,7 @@ def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersi
     return KeptVersions((ModelVersion(1, folder, created_at, examples),), 1)
 
 
-def version_not_found(number: int, kept: Sequence[int]) -> NotFound:
+def version_not_found(number: int, stored_numbers: Sequence[int]) -> NotFound:
     """Return the error for a version that is not stored."""
-    numbers = ", ".join(map(str, kept)) or "none"
+    numbers = ", ".join(map(str, stored_numbers)) or "none"
     return NotFound(f"Version {number} of the model is not kept. Kept versions: {numbers}.")

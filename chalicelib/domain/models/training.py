@@ -40,14 +40,14 @@ _SHOWN_LABELS = 20
 
 
 def checked_algorithm(
-    dataset_type: str, value: str | None, former: str | None = None
+    dataset_type: str, value: str | None, last_algorithm: str | None = None
 ) -> str | None:
     """Return the algorithm for a training; None if the dataset type has no choice of algorithms.
 
     Args:
         dataset_type: type of the dataset.
         value: the algorithm in the request; None to use the default.
-        former: the algorithm of the last training, which a retraining uses by default.
+        last_algorithm: the algorithm of the last training; a retraining uses it by default.
 
     Raises:
         InvalidParameter: the algorithm does not exist.
@@ -63,7 +63,7 @@ def checked_algorithm(
             "algorithm", f"{str(value)[:100]!r} is not one of {', '.join(known)}; {choice}."
         )
     # An algorithm of another type is ignored, because a public client always sends the same one.
-    return former or next(iter(allowed), None)
+    return last_algorithm or next(iter(allowed), None)
 
 
 def check_trainable(dataset: Dataset) -> None:
@@ -232,16 +232,16 @@ def is_left_over(
     entry: str,
     open_models: Iterable[str],
     now_milliseconds: int,
-    ended: Mapping[str, int] | None = None,
+    run_ends: Mapping[str, int] | None = None,
 ) -> bool:
     """Return whether a guard entry is obsolete: its training has ended or never started.
 
     `entry` is what `new_guard` returned, and `open_models` are the ids of models that are QUEUED or
-    RUNNING. `ended` is when the last run of each model ended, in milliseconds since 1970.
+    RUNNING. `run_ends` is when the last run of each model ended, in milliseconds since 1970.
     """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # An entry newer than the end of the run belongs to a retraining that is about to be queued.
-    is_over = (ended or {}).get(model_id, 0) > moment
+    is_over = (run_ends or {}).get(model_id, 0) > moment
     # A time far in the future was written before the clock was set back.
     is_old = abs(now_milliseconds - moment) > GUARD_GRACE_MILLISECONDS
     return (is_old or is_over) and model_id not in set(open_models)

@@ -112,24 +112,24 @@ def _examples(picture: LabelledPicture) -> int:
     return len(picture.boxes) or len(picture.labels)
 
 
-def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -> list[int]:
+def fitting_views(base: Sequence[int], total: Sequence[int], most_rows: int) -> list[int]:
     """Return how many views of each image to use, so that the features fit into memory.
 
     A view is the image or an augmented copy.
 
     Args:
-        plain: for each image, the number of views without augmentation. These are always used.
-        wanted: for each image, the number of all views. Augmented views come last.
+        base: for each image, the number of views without augmentation. These are always used.
+        total: for each image, the number of all views. Augmented views come last.
         most_rows: number of feature rows that fit into memory.
 
     Returns:
         For each image, the number of views to use. The last views of an image are left out first.
     """
-    views = list(wanted)
-    extra = max((w - p for w, p in zip(wanted, plain, strict=True)), default=0)
+    views = list(total)
+    extra = max((w - p for w, p in zip(total, base, strict=True)), default=0)
     while extra > 0 and sum(views) > most_rows:
         extra -= 1
-        views = [min(w, p + extra) for w, p in zip(wanted, plain, strict=True)]
+        views = [min(w, p + extra) for w, p in zip(total, base, strict=True)]
     return views
 
 

@@ -69,7 +69,7 @@ class TrainingTexts:
         places = {old: new for new, old in enumerate(large)}
         kept = [place for place, at in enumerate(self.label_indexes) if at in places]
         return replace(
-            self._picked(kept),
+            self._select(kept),
             labels=[self.labels[at] for at in large],
             label_ids=[self.label_ids[at] for at in large if at < len(self.label_ids)],
             label_indexes=[places[self.label_indexes[place]] for place in kept],
@@ -80,37 +80,37 @@ class TrainingTexts:
             ],
         )
 
-    def drawn(self, limit: int, least: int = ALWAYS_KEPT) -> TrainingTexts:
+    def drawn(self, limit: int, minimum: int = ALWAYS_KEPT) -> TrainingTexts:
         """Sample about `limit` texts: from each label the same fraction of its texts.
 
         Args:
             limit: approximate number of texts to return.
-            least: minimum number of texts of each label. A smaller label is returned completely.
+            minimum: minimum number of texts of each label. A smaller label is returned completely.
 
         Returns:
             The sample; all texts if there are at most `limit`.
         """
         if len(self.texts) <= limit:
             return self
-        picked = self._picked(self._draw(limit / len(self.texts), least))
+        picked = self._select(self._draw(limit / len(self.texts), minimum))
         return replace(picked, available=len(self.texts))
 
-    def _picked(self, kept: list[int]) -> TrainingTexts:
-        """Return a copy with only the texts at the ascending indexes `kept`."""
+    def _select(self, indexes: list[int]) -> TrainingTexts:
+        """Return a copy with only the texts at `indexes`, which ascend."""
         feedback = set(self.feedback_places)
         return replace(
             self,
-            texts=[self.texts[place] for place in kept],
-            label_indexes=[self.label_indexes[place] for place in kept],
-            example_ids=[self.example_ids[place] for place in kept],
-            spans=self._spans_of(kept),
-            feedback_places=[new for new, old in enumerate(kept) if old in feedback],
+            texts=[self.texts[place] for place in indexes],
+            label_indexes=[self.label_indexes[place] for place in indexes],
+            example_ids=[self.example_ids[place] for place in indexes],
+            spans=self._spans_of(indexes),
+            feedback_places=[new for new, old in enumerate(indexes) if old in feedback],
         )
 
-    def _draw(self, share: float, least: int) -> list[int]:
+    def _draw(self, share: float, minimum: int) -> list[int]:
         counts = Counter(self.label_indexes)
         rest = {
-            label: max(min(count, least), math.floor(count * share))
+            label: max(min(count, minimum), math.floor(count * share))
             for label, count in counts.items()
         }
         # Sampling by digest depends only on the texts, so that another run draws the same texts.
@@ -123,10 +123,10 @@ class TrainingTexts:
                 kept.append(place)
         return sorted(kept)
 
-    def _spans_of(self, kept: list[int]) -> list[tuple[int, int]]:
+    def _spans_of(self, indexes: list[int]) -> list[tuple[int, int]]:
         spans, start = [], 0
         for dataset_id, count in self.spans:
             stop = start + count
-            spans.append((dataset_id, sum(start <= place < stop for place in kept)))
+            spans.append((dataset_id, sum(start <= place < stop for place in indexes)))
             start = stop
         return spans

@@ -43,9 +43,9 @@ class UserTexts:
 
 
 def check_user_texts(
-    found: UserTexts, labels: Collection[str], rate: float | None, *, can_reject: bool
+    texts: UserTexts, labels: Collection[str], rate: float | None, *, can_reject: bool
 ) -> None:
-    """Raise an error if a model cannot be adjusted to these texts.
+    """Raise an error if a model cannot be adjusted to user texts.
 
     `rate` is `outOfDomainRate` of the call; None if not sent. `can_reject` is whether the model was
     trained to reject out-of-scope texts.
@@ -55,14 +55,14 @@ def check_user_texts(
             not have. Also raised if the model cannot reject texts, but a rate, unlabelled texts or
             out-of-scope texts were sent.
     """
-    _check_labels(found, labels)
-    _check_amount(found)
+    _check_labels(texts, labels)
+    _check_amount(texts)
     if can_reject:
         return
     unusable = {
         "outOfDomainRate": rate is not None,
-        f"texts labelled {OUT_OF_DOMAIN_LABEL}": found.marked > 0,
-        "texts without a label": found.unlabelled > 0,
+        f"texts labelled {OUT_OF_DOMAIN_LABEL}": texts.marked > 0,
+        "texts without a label": texts.unlabelled > 0,
     }
     for what, is_sent in unusable.items():
         if is_sent:
@@ -74,7 +74,7 @@ def check_user_texts(
             )
 
 
-def _check_labels(found: UserTexts, labels: Collection[str]) -> None:
+def _check_labels(texts: UserTexts, labels: Collection[str]) -> None:
     if OUT_OF_DOMAIN_LABEL in labels:
         raise BadRequest(
             f"The model has a label called '{OUT_OF_DOMAIN_LABEL}', which here means that a text "
@@ -82,7 +82,7 @@ def _check_labels(found: UserTexts, labels: Collection[str]) -> None:
             "label_reserved",
         )
     known = {*labels, OUT_OF_DOMAIN_LABEL, ""}
-    foreign = sorted({label for label in found.labels if label not in known})
+    foreign = sorted({label for label in texts.labels if label not in known})
     if foreign:
         shown = ", ".join(f"'{label[:100]}'" for label in foreign[:_SHOWN_LABELS])
         raise InvalidParameter(
@@ -92,18 +92,18 @@ def _check_labels(found: UserTexts, labels: Collection[str]) -> None:
         )
 
 
-def _check_amount(found: UserTexts) -> None:
-    count, words = len(found.texts), sum(len(text.split()) for text in found.texts)
+def _check_amount(texts: UserTexts) -> None:
+    count, words = len(texts.texts), sum(len(text.split()) for text in texts.texts)
     if count > MOST_TEXTS or words > MOST_WORDS:
         raise InvalidParameter(
             "data",
             f"it has {count:,} texts with {words:,} words; at most {MOST_TEXTS:,} texts with "
             f"{MOST_WORDS:,} words are allowed. Send a random sample.",
         )
-    labelled = count - found.unlabelled
-    if labelled < LEAST_LABELLED and found.unlabelled < LEAST_UNLABELLED:
+    labelled = count - texts.unlabelled
+    if labelled < LEAST_LABELLED and texts.unlabelled < LEAST_UNLABELLED:
         raise InvalidParameter(
             "data",
-            f"it has {labelled} texts with and {found.unlabelled} without a label; at least "
+            f"it has {labelled} texts with and {texts.unlabelled} without a label; at least "
             f"{LEAST_LABELLED} with or {LEAST_UNLABELLED} without are needed. Send more texts.",
         )

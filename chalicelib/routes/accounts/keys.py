@@ -78,5 +78,5 @@ def list_keys(call: Call) -> ListAnswer[service_records.ApiKeyRecord]:
 @Operation("DELETE", "/v2/keys/{key_id}", locate=locate_key, key_scope=NO_KEY)
 def delete_key(call: Call) -> service_records.ApiKeyRecord:
     """Revoke an API key at once."""
-    call.container.api_keys.revoke(call.located)
-    return describe.api_key(call.located)
+    call.container.api_keys.revoke(call.target)
+    return describe.api_key(call.target)

@@ -95,7 +95,7 @@ def list_webhooks(call: Call) -> ListAnswer[service_records.WebhookRecord]:
 @Operation("GET", ONE, locate=locate_webhook)
 def get_webhook(call: Call) -> service_records.WebhookRecord:
     """Return a webhook without its secret."""
-    return describe.webhook(call.located)
+    return describe.webhook(call.target)
 
 
 @Operation("PUT", ONE, locate=locate_webhook, takes_key=True, form=WebhookChangesForm)
@@ -104,13 +104,13 @@ def change_webhook(call: Call) -> service_records.WebhookRecord:
     form: WebhookChangesForm = call.form
     events = None if form.events is None else tuple(form.events)
     fields = HookFields(form.url, events, form.description, form.enabled)
-    return describe.webhook(call.container.webhooks.change(call.located, fields))
+    return describe.webhook(call.container.webhooks.change(call.target, fields))
 
 
 @Operation("DELETE", ONE, locate=locate_webhook, status=204)
 def delete_webhook(call: Call) -> None:
     """Delete a webhook; pending deliveries are dropped."""
-    call.container.webhooks.delete(call.located)
+    call.container.webhooks.delete(call.target)
 
 
 @Operation("POST", f"{ONE}/rotate", locate=locate_webhook, takes_key=True)
@@ -119,17 +119,17 @@ def rotate_webhook(call: Call) -> service_records.WebhookRecord:
 
     The new secret is returned only here; for 24 hours, the old secret signs, too.
     """
-    return describe.webhook(*call.container.webhooks.rotate(call.located))
+    return describe.webhook(*call.container.webhooks.rotate(call.target))
 
 
 @Operation("POST", f"{ONE}/test", locate=locate_webhook, takes_key=True)
 def test_webhook(call: Call) -> service_records.DeliveryRecord:
     """Send a webhook an event of type `webhook.test`."""
-    return describe.delivery(call.container.webhooks.test(call.located))
+    return describe.delivery(call.container.webhooks.test(call.target))
 
 
 @Operation("GET", f"{ONE}/deliveries", locate=locate_webhook)
 def list_deliveries(call: Call) -> ListAnswer[service_records.DeliveryRecord]:
     """List the last 100 deliveries of a webhook, the newest first."""
-    page = ListPage(call.container.webhooks.deliveries(call.located), 0, has_more=False)
+    page = ListPage(call.container.webhooks.deliveries(call.target), 0, has_more=False)
     return list_answer(page, describe.delivery, Window(0, MAX_DELIVERIES))

@@ -88,7 +88,7 @@ def browse_examples(call: Call) -> ListAnswer[dataset_records.BrowsedExampleReco
 
     Calls do not count against the monthly limit of example lists.
     """
-    (view, located), asked = call.located, call.window
+    (view, located), asked = call.target, call.window
     query: BrowseQuery = call.query
     # `locate` has found label and model; the other filters are valid only now.
     wanted = replace(located, source=query.source, contains=query.contains)

@@ -201,7 +201,7 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
 )
 def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Rename a dataset, or describe its labels."""
-    view, form, container = call.located, call.form, call.container
+    view, form, container = call.target, call.form, call.container
     # Checked before the first change, so that a refused call changes nothing.
     described = sent_descriptions(form.label_descriptions, call.family, view.dataset.type)
     if described:
@@ -245,7 +245,7 @@ def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
     Trained models keep the old names, and later uploads and feedback with an old name get the new
     label.
     """
-    (view, label, merge_target), corrections = call.located, call.container.corrections
+    (view, label, merge_target), corrections = call.target, call.container.corrections
     if merge_target is None:
         return describe.changed_label(
             corrections.rename_label(view, label, call.form.name), CorrectionResult()
@@ -266,7 +266,7 @@ def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
 )
 def remove_label(call: Call) -> dataset_records.CorrectionRecord:
     """Remove a label with its examples."""
-    view, label = call.located
+    view, label = call.target
     return _described(call, view, call.container.corrections.remove_label(view, label))
 
 
@@ -299,7 +299,7 @@ def change_example(call: Call) -> dataset_records.CorrectionRecord:
 
     The example keeps its id.
     """
-    (view, example_id), form = call.located, call.form
+    (view, example_id), form = call.target, call.form
     if form.boxes is not None:
         boxes = [_sent_box(one) for one in _box_items(form.boxes)]
         return _described(call, view, call.container.boxes.replace(view, example_id, boxes))
@@ -314,15 +314,15 @@ def recover_corrections(call: Call, keyed: KeyedCall) -> dataset_records.Correct
     return None if found is None else _described(call, *found)
 
 
-def _box_items(sent: list[BoxItem] | str) -> list[BoxItem]:
-    """Return the boxes in a list or in JSON text."""
-    if not isinstance(sent, str):
-        return sent
+def _box_items(boxes: list[BoxItem] | str) -> list[BoxItem]:
+    """Return boxes that were sent as a list or as JSON text."""
+    if not isinstance(boxes, str):
+        return boxes
     # The decoder recurses, so deep nesting would exhaust the stack.
-    if is_too_deep(sent):
+    if is_too_deep(boxes):
         raise InvalidParameter("boxes", "the JSON text is nested too deeply.")
     try:
-        found = msgspec.json.decode(sent)
+        found = msgspec.json.decode(boxes)
     except (msgspec.MsgspecError, UnicodeError) as problem:
         raise InvalidParameter("boxes", "it is not valid JSON text.") from problem
     return convert({"boxes": found}, BoxesText).boxes
@@ -341,7 +341,7 @@ def _sent_box(item: BoxItem) -> SentBox:
 )
 def remove_example(call: Call) -> dataset_records.CorrectionRecord:
     """Remove an example from a dataset."""
-    view, example_id = call.located
+    view, example_id = call.target
     return _described(call, view, call.container.corrections.remove_example(view, example_id))
 
 
@@ -366,7 +366,7 @@ def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
 )
 def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
     """Move or remove up to 10,000 examples, all or none, or apply a model's suggestions."""
-    (view, model), corrections = call.located, call.container.corrections
+    (view, model), corrections = call.target, call.container.corrections
     form: CorrectionsForm = call.form
     if model is not None:
         done = corrections.correct_from_report(view, model, form.minimum_confidence)
@@ -388,15 +388,15 @@ def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
 )
 def list_corrections(call: Call) -> ListAnswer[dataset_records.CorrectionRecord]:
     """List the corrections and other changes of a dataset, the newest first."""
-    view, asked = call.located, call.window
+    view, asked = call.target, call.window
     page = call.container.receipts.corrections(view, asked.offset, asked.count)
     dataset_id = view.dataset.dataset_id
     return list_answer(page, lambda done: describe.correction(dataset_id, done, ()), asked)
 
 
 def _described(
-    call: Call, view: DatasetView, done: CorrectionResult
+    call: Call, view: DatasetView, result: CorrectionResult
 ) -> dataset_records.CorrectionRecord:
     """Return the record of a correction, with the examples that it changed."""
-    shown = call.container.corrections.show(view, done)
-    return describe.correction(view.dataset.dataset_id, done, shown)
+    shown = call.container.corrections.show(view, result)
+    return describe.correction(view.dataset.dataset_id, result, shown)

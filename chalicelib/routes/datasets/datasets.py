@@ -95,7 +95,7 @@ def create_dataset(call: Call) -> dataset_records.DatasetRecord:
 @Operation("GET", "/v2/:family/datasets/{dataset_id}", locate=dataset_in_path)
 def get_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Return a dataset with its labels."""
-    return describe.dataset(call.located)
+    return describe.dataset(call.target)
 
 
 @Operation("DELETE", "/v2/:family/datasets/{dataset_id}", statuses=(404, 409))

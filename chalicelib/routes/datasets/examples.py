@@ -86,7 +86,7 @@ def list_dataset_examples(call: Call) -> ListAnswer[dataset_records.ExampleRecor
     """List the examples of a dataset. The call counts against the monthly limit of such calls."""
     account, asked = call.account, call.window
     page = call.container.examples.list_dataset(
-        account, call.located, call.query.source, asked.offset, asked.count
+        account, call.target, call.query.source, asked.offset, asked.count
     )
     return list_answer(page, describe.example, asked)
 
@@ -120,7 +120,7 @@ def add_example(call: Call) -> dataset_records.ExampleRecord:
     form: NewExampleForm = call.form
     examples = call.container.examples
     return describe.example(
-        examples.add_text(call.account, call.located, form.document, form.label_id, form.label)
+        examples.add_text(call.account, call.target, form.document, form.label_id, form.label)
     )
 
 
@@ -141,7 +141,7 @@ def add_picture(call: Call) -> dataset_records.ExampleRecord:
     form: NewPictureForm = call.form
     file, examples = sent_picture(call, form.name), call.container.examples
     return describe.example(
-        examples.add_picture(call.account, call.located, file, form.label_id, form.label)
+        examples.add_picture(call.account, call.target, file, form.label_id, form.label)
     )
 
 
@@ -169,13 +169,13 @@ def list_label_examples(call: Call) -> ListAnswer[dataset_records.ExampleRecord]
 )
 def list_label_examples_deprecated(call: Call) -> ListAnswer[dataset_records.ExampleRecord]:
     """List the examples of a label by the label's id alone."""
-    view, label = call.located
+    view, label = call.target
     path = f"{call.family}/examples/{view.dataset.dataset_id}/label/{label.label_id}"
     successor = f"{call.request.version}/{path}"
     return _label_page(call, {"Link": f'<{successor}>; rel="successor-version"'})
 
 
 def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer[dataset_records.ExampleRecord]:
-    (view, label), asked = call.located, call.window
+    (view, label), asked = call.target, call.window
     page = call.container.examples.list_label(call.account, view, label, asked.offset, asked.count)
     return list_answer(page, describe.example, asked, headers)

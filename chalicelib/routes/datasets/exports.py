@@ -43,7 +43,7 @@ def create_export(call: Call) -> dataset_records.ExportRecord:
     """Export the examples of a dataset to a file that can be uploaded again."""
     form: ExportForm = call.form
     exports = call.container.exports
-    return describe.export(exports.create(call.account, call.located, form.format, form.source))
+    return describe.export(exports.create(call.account, call.target, form.format, form.source))
 
 
 def locate_export(call: Call) -> tuple[DatasetView, Export]:
@@ -56,5 +56,5 @@ def locate_export(call: Call) -> tuple[DatasetView, Export]:
 @Operation("GET", "/v2/:family/datasets/{dataset_id}/exports/{export_id}", locate=locate_export)
 def get_export(call: Call) -> dataset_records.ExportRecord:
     """Return the status of an export and the URL of its file."""
-    view, export = call.located
+    view, export = call.target
     return describe.export(export, call.container.exports.url(view, export))

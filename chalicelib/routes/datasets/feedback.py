@@ -67,7 +67,7 @@ def add_feedback(call: Call) -> dataset_records.ExampleRecord:
     form: FeedbackForm = call.form
     feedback = call.container.feedback
     return describe.example(
-        feedback.add_text(call.account, call.located, form.document, form.expected_label)
+        feedback.add_text(call.account, call.target, form.document, form.expected_label)
     )
 
 
@@ -77,7 +77,7 @@ def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
     form: PictureFeedbackForm = call.form
     file, feedback = sent_picture(call, form.name), call.container.feedback
     return describe.example(
-        feedback.add_picture(call.account, call.located, file, form.expected_label)
+        feedback.add_picture(call.account, call.target, file, form.expected_label)
     )
 
 
@@ -103,4 +103,4 @@ def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:
     """Add an archive of images with corrected boxes as feedback."""
     source = upload_source(call)
     uploads = call.container.uploads
-    return describe.dataset(uploads.add_feedback(call.account, call.located, source))
+    return describe.dataset(uploads.add_feedback(call.account, call.target, source))

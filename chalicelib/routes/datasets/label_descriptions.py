@@ -20,7 +20,7 @@ from chalicelib.web.records import dataset_records
 )
 def list_label_descriptions(call: Call) -> ListAnswer[dataset_records.LabelDescriptionRecord]:
     """List the labels of a dataset with their descriptions."""
-    view: DatasetView = call.located
+    view: DatasetView = call.target
     asked = call.window
     found = call.container.datasets.descriptions.list(view)
     part = found[asked.offset : asked.offset + asked.count]

@@ -21,5 +21,5 @@ from chalicelib.web.records import dataset_records, describe
 def list_receipts(call: Call) -> ListAnswer[dataset_records.ReceiptRecord]:
     """List the results of the uploads of a dataset: rows kept, duplicate and rejected."""
     asked = call.window
-    page = call.container.receipts.list(call.located, asked.offset, asked.count)
+    page = call.container.receipts.list(call.target, asked.offset, asked.count)
     return list_answer(page, describe.receipt, asked)

@@ -221,13 +221,13 @@ def put_dataset(call: Call) -> dataset_records.DatasetRecord:
     form: OldChangesForm = call.form
     if form.name is None or form.path is not None or "data" in call.fields.files:
         return _added(call)
-    if call.located.dataset.status == DELETION_PENDING:
-        raise DatasetNotFound(call.located.dataset.dataset_id)
-    return describe.dataset(call.container.corrections.rename_dataset(call.located, form.name))
+    if call.target.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(call.target.dataset.dataset_id)
+    return describe.dataset(call.container.corrections.rename_dataset(call.target, form.name))
 
 
 def _added(call: Call) -> dataset_records.DatasetRecord:
-    source, view = upload_source(call), call.located
+    source, view = upload_source(call), call.target
     described = sent_descriptions(call.form.label_descriptions, call.family, view.dataset.type)
 
     def describe_labels() -> None:

@@ -32,7 +32,7 @@ class NewLabelForm(msgspec.Struct):
 @Operation("GET", LABELS, families=(VISION,), versions=(VERSION_1,), locate=locate.readable_dataset)
 def list_labels(call: Call) -> ListAnswer[dataset_records.LabelRecord]:
     """List the labels of a dataset."""
-    page = ListPage(tuple(call.located.labels), 0, has_more=False)
+    page = ListPage(tuple(call.target.labels), 0, has_more=False)
     return list_answer(page, describe.label, Window(0, MAX_LABELS))
 
 
@@ -45,7 +45,7 @@ def list_labels(call: Call) -> ListAnswer[dataset_records.LabelRecord]:
 )
 def get_label(call: Call) -> dataset_records.LabelRecord:
     """Return a label."""
-    _, label = call.located
+    _, label = call.target
     return describe.label(label)
 
 
@@ -62,7 +62,7 @@ def get_label(call: Call) -> dataset_records.LabelRecord:
 )
 def add_label(call: Call) -> dataset_records.LabelRecord:
     """Add a label without examples."""
-    return describe.label(call.container.version_1.add_label(call.located, call.form.name))
+    return describe.label(call.container.version_1.add_label(call.target, call.form.name))
 
 
 def locate_example(call: Call) -> tuple[DatasetView, Example]:
@@ -81,5 +81,5 @@ def locate_example(call: Call) -> tuple[DatasetView, Example]:
 )
 def get_example(call: Call) -> dataset_records.ExampleRecord:
     """Return an example. The call counts against the monthly limit of such calls."""
-    view, example = call.located
+    view, example = call.target
     return describe.example(call.container.version_1.show_example(call.account, view, example))

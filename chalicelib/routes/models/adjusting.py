@@ -78,7 +78,7 @@ def recover_adjustment(call: Call, keyed: KeyedCall) -> model_records.TrainingRe
 )
 def adjust_model(call: Call) -> model_records.TrainingRecord:
     """Adjust a model to texts as users send them, without training it again."""
-    model, view = call.located
+    model, view = call.target
     form, source = call.form, one_source(call, view, reading_options(call))
     wanted = AdjustmentRequest(
         source, form.out_of_domain_rate, with_feedback=form.with_feedback is True

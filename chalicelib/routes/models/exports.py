@@ -39,7 +39,7 @@ def recover_model_export(call: Call, keyed: KeyedCall) -> model_records.ModelExp
 def create_model_export(call: Call) -> model_records.ModelExportRecord:
     """Export a model to a file that predicts without the service."""
     form: ModelExportForm = call.form
-    model = call.container.model_versions.at(call.located, form.model_version)
+    model = call.container.model_versions.at(call.target, form.model_version)
     return describe.model_export(call.container.model_exports.create(model, form.format))
 
 
@@ -54,5 +54,5 @@ def locate_model_export(call: Call) -> Export:
 @Operation("GET", "/v2/:family/models/{model_id}/exports/{export_id}", locate=locate_model_export)
 def get_model_export(call: Call) -> model_records.ModelExportRecord:
     """Return the status of an export of a model and the URL of its file."""
-    url = call.container.model_exports.url(call.located)
-    return describe.model_export(call.located, url)
+    url = call.container.model_exports.url(call.target)
+    return describe.model_export(call.target, url)

@@ -129,7 +129,7 @@ def load_card(call: Call) -> dict[str, Any]:
 def get_card(call: Call) -> model_records.CardRecord:
     """Return the model card: data, metrics and limitations."""
     query: VersionQuery = call.query
-    card: object = call.located
+    card: object = call.target
     if query.model_version is not None:
         if model_id_in_path(call) not in PREBUILT:
             card = call.container.models.card_of(_asked_version(call, model_in_path(call)))
@@ -142,7 +142,7 @@ def get_card(call: Call) -> model_records.CardRecord:
 def _asked_version(call: Call, model: Model | None = None) -> Model:
     """Return a copy of the model that serves the version in the query."""
     query: VersionQuery = call.query
-    return call.container.model_versions.at(model or call.located, query.model_version)
+    return call.container.model_versions.at(model or call.target, query.model_version)
 
 
 @Operation("GET", "/v2/:family/models", query=ModelsQuery, page_size=MODELS_PAGE)
@@ -162,7 +162,7 @@ def list_account_models(call: Call) -> ListAnswer[model_records.ModelRecord]:
 def list_models(call: Call) -> ListAnswer[model_records.ModelRecord]:
     """List the models of a dataset."""
     asked = call.window
-    page = call.container.models.list(call.located, asked.offset, asked.count)
+    page = call.container.models.list(call.target, asked.offset, asked.count)
     return list_answer(page, describe.model, asked)
 
 

@@ -92,7 +92,7 @@ def train(call: Call) -> model_records.TrainingRecord:
     request = _request(form)
     return describe.training(
         call.container.training.request(
-            call.account, call.located, form.name, request, call.seconds_left
+            call.account, call.target, form.name, request, call.seconds_left
         )
     )
 
@@ -120,14 +120,14 @@ def retrain(call: Call) -> model_records.TrainingRecord:
     """Train a model again. The model keeps its id and continues to predict meanwhile."""
     request = _request(call.form)
     return describe.training(
-        call.container.training.retrain(call.account, call.located, request, call.seconds_left)
+        call.container.training.retrain(call.account, call.target, request, call.seconds_left)
     )
 
 
 @Operation("GET", "/v2/:family/train/{model_id}", locate=model_in_path)
 def get_training(call: Call) -> model_records.TrainingRecord:
     """Return the latest training of a model."""
-    return describe.training(call.container.training.view(call.located))
+    return describe.training(call.container.training.view(call.target))
 
 
 def _request(form: TrainForm | RetrainForm) -> TrainRequest:
@@ -139,9 +139,9 @@ def _request(form: TrainForm | RetrainForm) -> TrainRequest:
     )
 
 
-def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:
+def _params(raw: dict[str, Any] | str | None) -> dict[str, object] | None:
     """Return the known members of `trainParams`, converted to their types."""
-    members = _decoded(sent) if isinstance(sent, str) else sent
+    members = _decoded(raw) if isinstance(raw, str) else raw
     if members is None:
         return None
     # An empty member counts as absent.
@@ -152,16 +152,16 @@ def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:
     return params
 
 
-def _unlabelled(sent: object) -> object:
+def _unlabelled(value: object) -> object:
     """Check `unlabelled`; return the path of an upload unchanged, a dataset id as a number."""
-    number = whole_number(sent)
-    if number is None and isinstance(sent, str) and not is_upload_path(sent):
+    number = whole_number(value)
+    if number is None and isinstance(value, str) and not is_upload_path(value):
         raise InvalidParameter(
             "trainParams.unlabelled",
-            f"{sent[:40]!r} is neither the id of a language dataset nor the path of an upload; "
+            f"{value[:40]!r} is neither the id of a language dataset nor the path of an upload; "
             "get a path with POST /v2/uploads.",
         )
-    return sent if number is None else number
+    return value if number is None else number
 
 
 def _decoded(text: str) -> dict[str, Any] | None:

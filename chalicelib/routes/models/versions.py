@@ -48,7 +48,7 @@ def locate_version(call: Call) -> tuple[Model, int]:
 @Operation("GET", "/v2/:family/models/{model_id}/versions", locate=model_in_path)
 def list_model_versions(call: Call) -> ListAnswer[model_records.ModelVersionRecord]:
     """List the stored versions of a model, newest first."""
-    versions = call.container.model_versions.list(call.located)
+    versions = call.container.model_versions.list(call.target)
     page = ListPage(tuple(versions), 0, has_more=False)
     return list_answer(page, describe.model_version, _ALL)
 
@@ -62,7 +62,7 @@ def list_model_versions(call: Call) -> ListAnswer[model_records.ModelVersionReco
 )
 def serve_model_version(call: Call) -> model_records.ModelVersionRecord:
     """Serve a version of a model from the next call on."""
-    return describe.model_version(call.container.model_versions.serve(*call.located))
+    return describe.model_version(call.container.model_versions.serve(*call.target))
 
 
 @Operation(
@@ -73,7 +73,7 @@ def serve_model_version(call: Call) -> model_records.ModelVersionRecord:
 )
 def delete_model_version(call: Call) -> model_records.ModelVersionRecord:
     """Delete a version of a model that is not served."""
-    return describe.model_version(call.container.model_versions.remove(*call.located))
+    return describe.model_version(call.container.model_versions.remove(*call.target))
 
 
 @Operation(
@@ -89,5 +89,5 @@ def compare_model_versions(call: Call) -> model_records.ComparisonRecord:
     first, second = form.versions
     if first == second:
         raise InvalidParameter("versions", "name two different versions.")
-    found = call.container.model_versions.compare(call.located, first, second)
+    found = call.container.model_versions.compare(call.target, first, second)
     return describe.comparison(found, form.versions)

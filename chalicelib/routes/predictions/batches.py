@@ -185,7 +185,7 @@ def create_picture_batch(call: Call) -> model_records.BatchRecord:
     """Predict many images, or read many documents, in the background."""
     form: PictureBatchForm = call.form
     # The prebuilt OCR models have only this kind.
-    kind = form.kind or (READ if call.located[0].type == OCR else None)
+    kind = form.kind or (READ if call.target[0].type == OCR else None)
     options = replace(_options(form), kind=kind)
     if kind == READ:
         template = _template(call) if form.task == FORM else None
@@ -221,7 +221,7 @@ def _ranking(
 
 
 def _created(call: Call, options: BatchOptions) -> model_records.BatchRecord:
-    (model, view), batches = call.located, call.container.batches
+    (model, view), batches = call.target, call.container.batches
     made = batches.create(call.account, call.family, model, one_source(call, view), options)
     return _described(call, made)
 
@@ -304,7 +304,7 @@ def locate_batch(call: Call) -> Batch:
 )
 def get_batch(call: Call) -> model_records.BatchRecord:
     """Return the status of a batch and the URL of its result."""
-    return _described(call, call.located)
+    return _described(call, call.target)
 
 
 @Operation(
@@ -312,7 +312,7 @@ def get_batch(call: Call) -> model_records.BatchRecord:
 )
 def delete_batch(call: Call) -> model_records.BatchRecord:
     """Cancel a batch, or delete a finished one with its result."""
-    return describe.batch(call.container.batches.delete(call.located))
+    return describe.batch(call.container.batches.delete(call.target))
 
 
 def _described(call: Call, batch: Batch) -> model_records.BatchRecord:

@@ -103,7 +103,7 @@ def run_ocr(call: Call) -> OcrRecord:
     extras = form.link_tables, form.alphabet, form.layout, form.output, has_pages
     pdf_extras = form.form_fields, form.page_images, form.page_furniture
     request = OcrRequest(form.task, template, *extras, *pdf_extras)
-    findings = call.container.ocr.read(call.located, sample, request, lambda: call.seconds_left)
+    findings = call.container.ocr.read(call.target, sample, request, lambda: call.seconds_left)
     return _within_limits(ocr_answer(form.task, findings, form.sample_id))
 
 

@@ -92,7 +92,7 @@ def _predict(
     call: Call, types: Collection[str], options: PredictionOptions
 ) -> Prediction[Probability | Detection]:
     [prediction] = call.container.picture_predictions.predict(
-        call.located, [sample_of(call)], types=types, options=options, account=call.account
+        call.target, [sample_of(call)], types=types, options=options, account=call.account
     )
     # For the rate-limit headers.
     call.usage = prediction.usage

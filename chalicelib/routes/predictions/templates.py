@@ -69,4 +69,4 @@ def locate_learning(call: Call) -> tuple[TemplateLearning, dict[str, Any] | None
 @Operation("GET", "/v2/vision/templates/learn/{learning_id}", locate=locate_learning)
 def get_learned_template(call: Call) -> LearnedTemplateRecord:
     """Return a learned template."""
-    return learned_template(*call.located)
+    return learned_template(*call.target)

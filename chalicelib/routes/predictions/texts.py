@@ -80,7 +80,7 @@ def _predict(call: Call, kind: str) -> model_records.PredictionRecord:
     form: TextForm = call.form
     options = PredictionOptions(form.num_results, form.explain)
     [prediction] = call.container.predictions.predict(
-        call.located, [form.document], dataset_type=kind, options=options, account=call.account
+        call.target, [form.document], dataset_type=kind, options=options, account=call.account
     )
     # For the rate-limit headers.
     call.usage = prediction.usage

@@ -33,7 +33,7 @@ class RankingWork:
         judged = ((place, line.judgement) for place, line in enumerate(lines))
         return dump_part([(place, found) for place, found in judged if found is not None])
 
-    def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
+    def select_lines(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
         """Select the lines whose labels would improve the model most, the best first.
 
         All parts of the batch must have been answered. `check` is called between parts, and may

@@ -183,14 +183,14 @@ class BatchRunService:
         if batch.status == CANCELLED and has_lines and batch.is_open:
             result = result_name(batch, "cancelled")
             size = self._put_result(batch, result, lambda: None)
-        self._allowances.settle(batch, batch.counted)
+        self._allowances.settle(batch, batch.cost)
         self._files.delete_work(batch, result)
         self._delete_upload(batch)
         # Before the last write: after a crash in between, the retry emits the event again.
         self._emit(batch)
         self._batches.close(batch, result, size)
-        failed = batch.total - batch.counted
-        journal.batch_done(batch.batch_id, batch.status, batch.counted, failed)
+        failed = batch.total - batch.cost
+        journal.batch_done(batch.batch_id, batch.status, batch.cost, failed)
         self._start_next(batch.account_id)
 
     def _emit(self, batch: Batch) -> None:
@@ -447,7 +447,7 @@ class BatchRunService:
         return self._files.put_result(batch, name, head, check)
 
     def _put_ranking(self, batch: Batch, name: str, check: Callable[[], None]) -> int:
-        content = self._write_lines(batch.format, self._ranker.chosen(batch, check))
+        content = self._write_lines(batch.format, self._ranker.select_lines(batch, check))
         head = RANKING_HEAD if batch.format == CSV else b""
         return self._files.put_lines(batch, name, head + content, check)
 

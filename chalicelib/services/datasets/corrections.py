@@ -115,7 +115,7 @@ class CorrectionService:
         counts = {c.label_id: c for c in dataset.counts}
         # The new name only shows once the dataset's row, written next, holds its fence.
         stores.labels.rename(counts[label_id], name, fence)
-        counts[label_id] = replace(counts[label_id], named=fence)
+        counts[label_id] = replace(counts[label_id], name_fence=fence)
         stores.dataset_leases.commit_names(dataset, owned.lease, tuple(counts.values()))
         renamed = stores.labels.view(replace(dataset, counts=tuple(counts.values())))
         return renamed.label(label_id) or label

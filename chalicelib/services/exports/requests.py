@@ -149,7 +149,7 @@ class ModelExportService:
             TooManyOpen: the account has the maximum number of exports of models.
             Conflict: the version was removed during the call.
         """
-        version = next((one for one in model.versions.kept if one.folder == model.version), None)
+        version = next((one for one in model.versions.items if one.folder == model.version), None)
         if version is None:
             raise ModelNotReady(model.model_id, model.status)
         if kind == ONNX:

@@ -265,7 +265,7 @@ class AdjustmentService:
         card |= _card_members(card, result, asked, nearest)
         if feedback is not None:
             card["adjustment"]["feedback"] = feedback
-        base = next((v for v in model.versions.kept if v.folder == model.version), None)
+        base = next((v for v in model.versions.items if v.folder == model.version), None)
         if base is not None:
             self._stores.curves.copy(model, base.run)
         seconds = (self._clock() - began).total_seconds()

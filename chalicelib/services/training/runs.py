@@ -163,7 +163,7 @@ class TrainingRunService:
 
     def _adjusted_version(self, model: Model) -> int:
         """Return the number of the served version if it was made by an adjustment, otherwise 0."""
-        version = next((one for one in model.versions.kept if one.folder == model.version), None)
+        version = next((one for one in model.versions.items if one.folder == model.version), None)
         return version.number if version is not None and version.is_adjusted else 0
 
     def _publish(self, model: Model, learned: LearnedModel, started: float) -> None:

@@ -49,7 +49,7 @@ class VersionService:
 
     def list(self, model: Model) -> Sequence[VersionView]:
         """List the stored versions of a model, newest first."""
-        return [self._view(model, one) for one in reversed(model.versions.kept)]
+        return [self._view(model, one) for one in reversed(model.versions.items)]
 
     def get(self, model: Model, number: int) -> VersionView:
         """Return a version of a model; raise NotFound if the version is not stored."""
@@ -128,7 +128,7 @@ class VersionService:
 def _find(model: Model, number: int) -> ModelVersion:
     version = model.versions.find(number)
     if version is None:
-        raise version_not_found(number, [one.number for one in model.versions.kept])
+        raise version_not_found(number, [one.number for one in model.versions.items])
     return version
 
 

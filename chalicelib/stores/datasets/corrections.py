@@ -234,7 +234,7 @@ class _Work:
             del counts[plan.removed_label.label_id]
         if plan.merge_target is not None:
             label_id = plan.merge_target.label_id
-            counts[label_id] = replace(counts[label_id], named=fence)
+            counts[label_id] = replace(counts[label_id], name_fence=fence)
         return Addition(
             counts=tuple(counts.values()),
             duplicates=self._dataset.duplicates,

@@ -105,7 +105,7 @@ class LabelStore:
         if any(given > fence for given, _ in before):
             raise LeaseLost
         # Entries above the committed fence were never committed.
-        kept = [entry for entry in before if entry[0] <= label.named]
+        kept = [entry for entry in before if entry[0] <= label.name_fence]
         names = [*kept, *more, (fence, name)][-MAX_FORMER:]
         there = (
             LabelRow.names.does_not_exist() if row.names is None else LabelRow.names == row.names
@@ -127,7 +127,7 @@ class LabelStore:
 
     def all_names(self, counts: Iterable[LabelCounts]) -> dict[int, NamesOfLabel]:
         """Return present and former names by label id; unknown labels are left out."""
-        wanted = [(c.label_id, c.named) for c in counts]
+        wanted = [(c.label_id, c.name_fence) for c in counts]
         found = {key: self._names.get(key) for key in wanted}
         missing = [key for key, names in found.items() if names is None]
         found |= self._read(missing)

@@ -97,7 +97,7 @@ class ModelLeases:
         # Another version may be served or deleted meanwhile; then the list is read again.
         while True:
             before = self._owned_versions(row, model)
-            if any(one.folder == version.folder for one in before.kept):
+            if any(one.folder == version.folder for one in before.items):
                 return []  # an earlier try of this write succeeded
             if row.status != RUNNING:
                 raise LeaseLost
@@ -124,8 +124,8 @@ class ModelLeases:
                 ]
             condition = self._owned(model) & unchanged_versions(row)
             if try_update(row, actions, condition):
-                folders = {one.folder for one in after.kept}
-                return [one for one in before.kept if one.folder not in folders]
+                folders = {one.folder for one in after.items}
+                return [one for one in before.items if one.folder not in folders]
 
     def _owned_versions(self, row: ModelRow, model: Model) -> KeptVersions:
         """Return the versions in a run's row; raise LeaseLost if another worker owns the run."""

@@ -70,7 +70,7 @@ class ServedModels:
         kept = row_versions(row)
         version = kept.find(number)
         if version is None:
-            raise version_not_found(number, [one.number for one in kept.kept])
+            raise version_not_found(number, [one.number for one in kept.items])
         return replace(model, version=version.folder)
 
     def check_kept(self, account_id: str, model_id: str, version: str) -> None:
@@ -90,7 +90,7 @@ class ServedModels:
         row = _find(account_id, model_id, VERSION_MEMBERS)
         if row is None or load_served(row) is None:
             raise ModelNotFound(model_id)
-        if not any(one.folder == version for one in row_versions(row).kept):
+        if not any(one.folder == version for one in row_versions(row).items):
             raise Conflict(
                 f"The version of model {model_id} was removed during this call. Send it again."
             )

@@ -36,7 +36,7 @@ class VersionSizes:
             (one.created_at, row.model_id, one)
             for row in _rows(account_id)
             if not row.deleted
-            for one in row_versions(row).kept
+            for one in row_versions(row).items
             if one.folder != row.version
         ]
         if not spare:
@@ -47,10 +47,10 @@ class VersionSizes:
     def _measured(self, row: ModelRow) -> KeptVersions:
         """Return the versions in a row with their sizes; measure and store missing sizes."""
         versions = row_versions(row)
-        if all(one.bytes is not None for one in versions.kept):
+        if all(one.bytes is not None for one in versions.items):
             return versions
-        kept = tuple(self._with_size(row.model_id, one) for one in versions.kept)
-        measured = replace(versions, kept=kept)
+        kept = tuple(self._with_size(row.model_id, one) for one in versions.items)
+        measured = replace(versions, items=kept)
         # Stored, so that the next recount need not ask the bucket. If a training ended meanwhile,
         # the next recount measures again.
         actions = [ModelRow.versions.set(dump_versions(measured))]

@@ -161,10 +161,10 @@ def _without_padding(body: bytes, boundary: str) -> bytes:
     delimiter = b"--" + boundary.encode("latin-1")
     padded = re.compile(b"(" + re.escape(delimiter) + rb"(?:--)?)[ \t]+(?=\r\n)")
 
-    def trim(found: re.Match[bytes]) -> bytes:
-        start = found.start()
+    def trim(match: re.Match[bytes]) -> bytes:
+        start = match.start()
         is_line = start == 0 or body[max(0, start - 2) : start] == b"\r\n"
-        return found[1] if is_line else found[0]
+        return match[1] if is_line else match[0]
 
     return padded.sub(trim, body)
 

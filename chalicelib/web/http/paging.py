@@ -85,7 +85,7 @@ def window(query: Mapping[str, str], largest: int) -> Window:
 def list_answer(
     page: ListPage[Item],
     record: Callable[[Item], Record],
-    asked: Window,
+    window: Window,
     headers: Mapping[str, str] | None = None,
 ) -> ListAnswer[Record]:
     """Return a page of a list as an answer of at most 5 MB, but with at least one record."""
@@ -94,7 +94,7 @@ def list_answer(
     # After a cut page, hidden items are not passed: the next page may repeat some, but skips none.
     passed = len(records) if is_cut else len(records) + page.hidden
     following = page.offset + passed if page.has_more or is_cut else None
-    return ListAnswer(ListRecord("list", records), following, asked.count, headers or {})
+    return ListAnswer(ListRecord("list", records), following, window.count, headers or {})
 
 
 def scan_answer(
@@ -102,7 +102,7 @@ def scan_answer(
     positions: Sequence[int],
     next_offset: int | None,
     record: Callable[[Item], Record],
-    asked: Window,
+    window: Window,
 ) -> ListAnswer[Record]:
     """Return a page of search results of at most 5 MB, but with at least one record.
 
@@ -111,7 +111,7 @@ def scan_answer(
     records = _encoded(items, record)
     following = positions[len(records)] if len(records) < len(items) else next_offset
     answer = ScanRecord("list", records, UNSET if following is None else following)
-    return ListAnswer(answer, following, asked.count)
+    return ListAnswer(answer, following, window.count)
 
 
 def _encoded(items: Iterable[Item], record: Callable[[Item], object]) -> list[msgspec.Raw]:

@@ -209,11 +209,11 @@ class BodyFields:
 
 
 def read_fields(
-    request: ApiRequest, known: Collection[str], *, takes_urlencoded: bool = False
+    request: ApiRequest, names: Collection[str], *, takes_urlencoded: bool = False
 ) -> BodyFields:
     """Parse the body of a request into fields.
 
-    Fields and files whose names are not in `known` are ignored.
+    Fields and files whose names are not in `names` are ignored.
 
     Raises:
         BadRequest: the body cannot be parsed.
@@ -231,11 +231,11 @@ def read_fields(
     content_type = request.header("content-type")
     kind = content_type.split(";")[0].strip().lower()
     if kind == MULTIPART:
-        return _from_parts(body, content_type, known)
+        return _from_parts(body, content_type, names)
     if kind == JSON:
-        return _checked(_json_object(body), known)
+        return _checked(_json_object(body), names)
     if kind == URLENCODED and takes_urlencoded:
-        return _checked(_urlencoded(body, known), known)
+        return _checked(_urlencoded(body, names), names)
     # A write without a body fails later, with the name of the first missing field.
     if not kind and not body:
         return BodyFields()
@@ -263,16 +263,16 @@ def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:
     )
 
 
-def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> BodyFields:
+def _from_parts(body: bytes, content_type: str, names: Collection[str]) -> BodyFields:
     fields = BodyFields()
     for part in read_parts(body, content_type):
-        if part.name not in known:
+        if part.name not in names:
             continue
         if part.name in FILE_FIELDS:
             _add_file(fields, part)
         else:
             _add_scalar(fields, part)
-    return BodyFields(_checked(fields.values, known).values, fields.files)
+    return BodyFields(_checked(fields.values, names).values, fields.files)
 
 
 def _add_file(fields: BodyFields, part: FormPart) -> None:
@@ -355,7 +355,7 @@ def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
     return BadRequest(f"The body is not valid JSON: {problem}.", "invalid_json")
 
 
-def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
+def _urlencoded(body: bytes, names: Collection[str]) -> dict[str, Any]:
     try:
         pairs = parse_qsl(body.decode("utf-8"), errors="strict", max_num_fields=MAX_PARTS)
     except UnicodeDecodeError as problem:
@@ -364,14 +364,14 @@ def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
         raise BadRequest(f"The form has more than {MAX_PARTS} fields; send fewer.") from problem
     values: dict[str, Any] = {}
     for name, value in pairs:
-        if name in known and value.strip():
+        if name in names and value.strip():
             _add_text(values, name, value.strip())
     return values
 
 
-def _checked(values: Mapping[str, Any], known: Collection[str]) -> BodyFields:
-    """Return the fields in `known`; raise InvalidParameter if one has control characters."""
-    fields = {name: value for name, value in values.items() if name in known}
+def _checked(values: Mapping[str, Any], names: Collection[str]) -> BodyFields:
+    """Return the fields in `names`; raise InvalidParameter if a field has control characters."""
+    fields = {name: value for name, value in values.items() if name in names}
     for name, value in fields.items():
         if name not in UNCHECKED and isinstance(value, str) and _CONTROL.search(value):
             raise InvalidParameter(name, "it holds control characters; leave them out.")

@@ -146,16 +146,16 @@ DescriptionsField = Annotated[
 
 
 def sent_descriptions(
-    sent: list[DescriptionItem] | str | None, family: str, dataset_type: str | None
+    value: list[DescriptionItem] | str | None, family: str, dataset_type: str | None
 ) -> tuple[LabelDescription, ...]:
     """Return the checked descriptions of a call; () if none were sent.
 
     Raises:
         InvalidParameter: the descriptions are not allowed.
     """
-    if sent is None:
+    if value is None:
         return ()
-    items = _decoded(sent) if isinstance(sent, str) else sent
+    items = _decoded(value) if isinstance(value, str) else value
     found = [LabelDescription(item.name, item.description) for item in items]
     return checked_descriptions(found, family, dataset_type)
 

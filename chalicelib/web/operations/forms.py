@@ -44,21 +44,21 @@ _UNREADABLE = ""
 _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 
 
-def whole_number(sent: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """Convert a value such as 12, 12.0 or "1.2e1" to a whole number; return None for other values.
 
     The result is limited to -2^63 to 2^63. A text of more than 32 characters gives None.
     """
-    if isinstance(sent, bool):
+    if isinstance(value, bool):
         return None
-    if isinstance(sent, int):
-        return max(-LARGEST_WHOLE, min(sent, LARGEST_WHOLE))
+    if isinstance(value, int):
+        return max(-LARGEST_WHOLE, min(value, LARGEST_WHOLE))
     # Some clients have only one type of number, and write 12.0 for an id.
-    if isinstance(sent, float):
-        if not sent.is_integer():
+    if isinstance(value, float):
+        if not value.is_integer():
             return None
-        return int(max(-float(LARGEST_WHOLE), min(sent, float(LARGEST_WHOLE))))
-    match = _WHOLE.fullmatch(sent) if isinstance(sent, str) else None
+        return int(max(-float(LARGEST_WHOLE), min(value, float(LARGEST_WHOLE))))
+    match = _WHOLE.fullmatch(value) if isinstance(value, str) else None
     if match is None or len(match[0]) > _LONGEST_NUMBER:
         return None
     part = match["part"] or ""
@@ -187,22 +187,22 @@ def _allowed(form: type[msgspec.Struct], name: str) -> list[str]:
     return []
 
 
-def _reason(what: str, value: object) -> str:
+def _reason(problem: str, value: object) -> str:
     """Return the sentence that says what was expected and what was received."""
-    mismatch = _TYPE.match(what)
+    mismatch = _TYPE.match(problem)
     if mismatch:
         expected = _words(mismatch["expected"])
         return f"expected {expected}, got {_shown(value, mismatch['got'])}."
-    limit = _LIMIT.match(what)
+    limit = _LIMIT.match(problem)
     if limit:
         bound = f"{_LIMITS[limit['limit']]} {limit['number'].removesuffix('.0')}"
         return f"it must be {bound}, got {_shown(value, '')}."
-    length = _LENGTH.match(what)
+    length = _LENGTH.match(problem)
     if length:
         bound = f"{_LIMITS[length['limit']]} {length['number']}"
         size = len(value) if isinstance(value, str | list) else 0
         return f"it must have {bound} characters, got {size}."
-    return f"{what[:200]}."
+    return f"{problem[:200]}."
 
 
 def _words(expected: str) -> str:

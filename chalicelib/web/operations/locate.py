@@ -33,11 +33,11 @@ SHOWN = 100
 _TEXT = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
 
 
-def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
-    """Return the integer id `sent`; raise the error made by `unknown` if it is not valid."""
-    number = whole_number(sent)
+def number_id(value: object, make_error: Callable[[object], NotFound]) -> int:
+    """Return a valid integer id; for any other value, raise the error that `make_error` returns."""
+    number = whole_number(value)
     if number is None or not 0 <= number < MAX_ID:
-        raise unknown(str(sent)[:SHOWN])
+        raise make_error(str(value)[:SHOWN])
     return number
 
 
@@ -56,11 +56,11 @@ def sent_text_id(values: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def text_id(sent: str, unknown: Callable[[object], NotFound]) -> str:
-    """Return the string id `sent`; raise the error made by `unknown` if it is not valid."""
-    if not _TEXT.fullmatch(sent):
-        raise unknown(sent[:SHOWN])
-    return sent
+def text_id(value: str, make_error: Callable[[object], NotFound]) -> str:
+    """Return a valid string id; for any other value, raise the error that `make_error` returns."""
+    if not _TEXT.fullmatch(value):
+        raise make_error(value[:SHOWN])
+    return value
 
 
 def dataset_id_in_path(call: Call) -> int:

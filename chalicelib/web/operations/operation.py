@@ -193,7 +193,7 @@ class Operation:
         """Yield the family and the path of each documented path; paths are relative to `/v2`."""
         return self._paths() if VERSION_2 in self.versions else iter(())
 
-    def served(self) -> Iterator[tuple[str, str]]:
+    def served_paths(self) -> Iterator[tuple[str, str]]:
         """Yield (family, path) for each path, including those of version 1.0."""
         yield from self.routes()
         for family, path in self._paths():
@@ -229,7 +229,7 @@ class Call:
     """The authenticated account; not set for public operations."""
     scope: str = ALL
     """Scope of the caller's token or API key."""
-    located: Any = None
+    target: Any = None
     """The result of `Operation.locate`, or the model that was read together with the account."""
     form: Any = None
     """The validated body, an instance of the operation's form."""
@@ -304,7 +304,7 @@ def _answer(call: Call) -> Response:
     if not operation.is_public:
         name_model = partial(operation.name_model or _names_none, call)
         caller = _find_caller(call, name_model)
-        call.account, call.located = caller.account, caller.model
+        call.account, call.target = caller.account, caller.model
         log.add(account=call.account.account_id)
         call.container.rates.check(call.account, operation.cost)
         if caller.key is not None:
@@ -344,8 +344,8 @@ def _work(call: Call) -> Response:
             if done is not None:
                 return _rendered(call, done)
     # The order of the contract: unknown objects (404) before invalid fields (400).
-    if operation.locate is not None and call.located is None:
-        call.located = operation.locate(call)
+    if operation.locate is not None and call.target is None:
+        call.target = operation.locate(call)
     if operation.page_size:
         call.window = window(call.request.query, operation.page_size)
     if operation.query is not None:

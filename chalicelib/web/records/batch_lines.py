@@ -67,10 +67,10 @@ def write_lines(kind: str, lines: Iterable[AnsweredLine]) -> bytes:
     return b"".join(msgspec.json.encode(_record(line)) + b"\n" for line in lines)
 
 
-def _record(answered: AnsweredLine) -> BatchLineRecord | RankedLineRecord:
-    line, error = answered.line, answered.error
-    if answered.placing is not None:
-        return _ranked(line, answered.placing, _best(answered))
+def _record(answer: AnsweredLine) -> BatchLineRecord | RankedLineRecord:
+    line, error = answer.line, answer.error
+    if answer.placing is not None:
+        return _ranked(line, answer.placing, _best(answer))
     record = BatchLineRecord(
         id=UNSET if line.line_id is None else line.line_id,
         row=line.row if line.line_id is None else UNSET,
@@ -78,15 +78,15 @@ def _record(answered: AnsweredLine) -> BatchLineRecord | RankedLineRecord:
     if error is not None:
         record.error = LineErrorRecord(error.code, error.message)
         return record
-    found = _answer(answered)
+    found = _answer(answer)
     # The members of an answer without its `object` and `sampleId`.
     for member in BatchLineRecord.__struct_fields__[2:-1]:
         setattr(record, member, getattr(found, member, UNSET))
     return record
 
 
-def _best(answered: AnsweredLine) -> Probability | Detection | None:
-    return answered.items[0] if answered.items else None
+def _best(answer: AnsweredLine) -> Probability | Detection | None:
+    return answer.items[0] if answer.items else None
 
 
 def _ranked(
@@ -122,20 +122,20 @@ def _ranked_cells(
     )
 
 
-def _answer(answered: AnsweredLine) -> Any:
+def _answer(answer: AnsweredLine) -> Any:
     """Return the record of a line's answer, the same as in the answer to a single call."""
-    if answered.document is not None:
-        return _read(answered)
-    detections = [item for item in answered.items if isinstance(item, Detection)]
+    if answer.document is not None:
+        return _read(answer)
+    detections = [item for item in answer.items if isinstance(item, Detection)]
     if detections:
         return describe.detection(detections, UNSET)
-    labels = [item for item in answered.items if isinstance(item, Probability)]
+    labels = [item for item in answer.items if isinstance(item, Probability)]
     return describe.prediction(labels, UNSET)
 
 
-def _read(answered: AnsweredLine) -> OcrRecord:
+def _read(answer: AnsweredLine) -> OcrRecord:
     """Return the record of the document that was read for a line of the batch."""
-    line, document = answered.line, answered.document
+    line, document = answer.line, answer.document
     if document is None:
         raise TypeError("The line has no document.")
 
@@ -143,7 +143,7 @@ def _read(answered: AnsweredLine) -> OcrRecord:
         # Not random, because a repeated part must write the same bytes.
         return uuid5(NAMESPACE_OID, f"{line.row} {line.line_id} {number}")
 
-    return ocr_answer(answered.task, document, table_id=table_id)
+    return ocr_answer(answer.task, document, table_id=table_id)
 
 
 def _csv(lines: Iterable[AnsweredLine]) -> bytes:

@@ -147,16 +147,16 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
 
 
 def correction(
-    dataset_id: int, done: CorrectionResult, shown: Iterable[ExampleView]
+    dataset_id: int, result: CorrectionResult, shown: Iterable[ExampleView]
 ) -> CorrectionRecord:
     """Return the record of a correction."""
     return record(
         CorrectionRecord,
-        done,
+        result,
         dataset_id=dataset_id,
-        id=done.correction_id or UNSET,
-        created_at=UNSET if done.created_at is None else date_text(done.created_at),
-        examples=[corrected(item) for item in shown] if done.examples else UNSET,
+        id=result.correction_id or UNSET,
+        created_at=UNSET if result.created_at is None else date_text(result.created_at),
+        examples=[corrected(item) for item in shown] if result.examples else UNSET,
     )
 
 
@@ -178,10 +178,10 @@ def box_record(box: Box) -> BoxRecord:
     return record(BoxRecord, box)
 
 
-def changed_label(item: Label, done: CorrectionResult) -> ChangedLabelRecord:
+def changed_label(item: Label, result: CorrectionResult) -> ChangedLabelRecord:
     """Return the record of a label after a correction changed it."""
     return ChangedLabelRecord(
-        item.label_id, item.dataset_id, item.name, item.examples, done.moved, done.duplicates
+        item.label_id, item.dataset_id, item.name, item.examples, result.moved, result.duplicates
     )
 
 
@@ -242,14 +242,14 @@ def metrics(row: Model, created_at: datetime, data: Mapping[str, Any]) -> Metric
     return MetricsRecord(row.model_id, dict(data), date_text(created_at), row.language, algorithm)
 
 
-def evaluated(one: EvaluatedExample) -> EvaluatedRecord:
+def evaluated(row: EvaluatedExample) -> EvaluatedRecord:
     """Return the record of an evaluated example."""
-    return record(EvaluatedRecord, one, expected_label=one.expected, predicted_label=one.predicted)
+    return record(EvaluatedRecord, row, expected_label=row.expected, predicted_label=row.predicted)
 
 
-def reliability_bin(one: ReliabilityBin) -> ReliabilityRecord:
-    """Return the record of a bin of the calibration."""
-    return record(ReliabilityRecord, one)
+def reliability_bin(item: ReliabilityBin) -> ReliabilityRecord:
+    """Return the record of one reliability bin of a calibration."""
+    return record(ReliabilityRecord, item)
 
 
 def prediction(
@@ -358,29 +358,29 @@ def receipt(row: Receipt) -> ReceiptRecord:
     )
 
 
-def validation(found: Validation) -> ValidationRecord:
+def validation(result: Validation) -> ValidationRecord:
     """Return the record of a validation."""
-    scan = found.scan
-    shown = preview(found.preview) if found.preview else None
+    scan = result.scan
+    shown = preview(result.preview) if result.preview else None
     return record(
         ValidationRecord,
         scan,
-        format=record(FormatRecord, found.format),
+        format=record(FormatRecord, result.format),
         rejections=[_rejection(item) for item in scan.rejections],
         warnings=[_warning(item) for item in scan.warnings],
         labels=[FoundLabelRecord(name, count) for name, count in scan.kept_by_label.items()],
-        is_trainable=not found.reasons,
-        reasons=list(found.reasons),
+        is_trainable=not result.reasons,
+        reasons=list(result.reasons),
         preview=shown.preview if shown else UNSET,
         sheets=shown.sheets if shown else UNSET,
         columns=shown.columns if shown else UNSET,
     )
 
 
-def preview(found: Preview) -> PreviewRecord:
+def preview(result: Preview) -> PreviewRecord:
     """Return the record of a preview of a file."""
     return msgspec.convert(
-        {"preview": found.rows, "sheets": found.sheets, "columns": found.columns},
+        {"preview": result.rows, "sheets": result.sheets, "columns": result.columns},
         PreviewRecord,
         from_attributes=True,
     )
@@ -434,11 +434,11 @@ def model_version(view: VersionView) -> ModelVersionRecord:
     )
 
 
-def comparison(found: Comparison, versions: list[int]) -> ComparisonRecord:
+def comparison(result: Comparison, versions: list[int]) -> ComparisonRecord:
     """Return the record of a comparison of two versions."""
-    accuracies = [fraction(found.first_accuracy), fraction(found.second_accuracy)]
+    accuracies = [fraction(result.first_accuracy), fraction(result.second_accuracy)]
     return ComparisonRecord(
-        versions, accuracies, fraction(found.low), fraction(found.high), found.examples
+        versions, accuracies, fraction(result.low), fraction(result.high), result.examples
     )
 
 

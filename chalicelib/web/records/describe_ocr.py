@@ -76,7 +76,7 @@ class _Block:
 
 def ocr_answer(
     task: str,
-    found: DocumentFindings,
+    result: DocumentFindings,
     sample_id: str | UnsetType = UNSET,
     table_id: Callable[[int], UUID] = lambda _: uuid4(),
 ) -> OcrRecord:
@@ -84,33 +84,34 @@ def ocr_answer(
 
     `table_id` returns an id for a table without a name, given the table's number.
     """
-    blocks = _blocks(found.findings, table_id)
+    blocks = _blocks(result.findings, table_id)
     items = [
-        _item(task, finding, blocks.get(place)) for place, finding in enumerate(found.findings)
+        _item(task, finding, blocks.get(place)) for place, finding in enumerate(result.findings)
     ]
     record: OcrRecord = _RECORDS[task](task, items, sample_id=sample_id)
-    if found.pages is not None:
+    if result.pages is not None:
         record.pages = [
-            PageRecord(one.number, one.width, one.height, one.image or UNSET) for one in found.pages
+            PageRecord(one.number, one.width, one.height, one.image or UNSET)
+            for one in result.pages
         ]
-    if found.form_widgets is not None:
-        record.form_fields = [_form_field(one) for one in found.form_widgets]
-    if found.notes is not None and not isinstance(record, ContactRecord):
+    if result.form_widgets is not None:
+        record.form_fields = [_form_field(one) for one in result.form_widgets]
+    if result.notes is not None and not isinstance(record, ContactRecord):
         record.page_notes = [
-            PageNoteRecord(note.page_number, note.code, note.message) for note in found.notes
+            PageNoteRecord(note.page_number, note.code, note.message) for note in result.notes
         ]
     if isinstance(record, TextRecord):
-        record.document = UNSET if found.text is None else found.text
-        record.unread = UNSET if found.unread is None else [_unread(one) for one in found.unread]
+        record.document = UNSET if result.text is None else result.text
+        record.unread = UNSET if result.unread is None else [_unread(one) for one in result.unread]
     return record
 
 
-def _form_field(placed: PlacedWidget) -> FormFieldRecord:
+def _form_field(place: PlacedWidget) -> FormFieldRecord:
     """Return the record of a form field that the PDF itself defines."""
-    widget = placed.widget
+    widget = place.widget
     checked = UNSET if widget.checked is None else widget.checked
     return FormFieldRecord(
-        widget.name, widget.kind, widget.value, placed.page_number, box(placed.box), checked
+        widget.name, widget.kind, widget.value, place.page_number, box(place.box), checked
     )
 
 

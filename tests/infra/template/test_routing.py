@@ -43,7 +43,7 @@ def _names(view: Callable[..., object]) -> Iterator[str]:
 def test_engines_are_where_they_are_asked_for(operation: Operation):
     """Routes that use an engine belong to a function of its family."""
     needed = [ENGINES[name] for name in _names(operation.view) if name in ENGINES]
-    found = {function_of(operation.method, path) for _, path in operation.served()}
+    found = {function_of(operation.method, path) for _, path in operation.served_paths()}
 
     for allowed in needed:
         assert found <= allowed, f"add a rule to infra/template/routing.py: {found} has no engine"
@@ -53,7 +53,7 @@ def test_engines_are_where_they_are_asked_for(operation: Operation):
 def test_files_of_datasets_go_where_they_fit(operation: Operation):
     """Routes for large files belong to functions with a large disk and much memory."""
     fields = set(getattr(operation.form, "__struct_fields__", ())) | set(operation.files)
-    found = {function_of(operation.method, path) for _, path in operation.served()}
+    found = {function_of(operation.method, path) for _, path in operation.served_paths()}
 
     if fields & set(FILES):
         assert found <= LARGE, f"add a rule to infra/template/routing.py: {found} is small"

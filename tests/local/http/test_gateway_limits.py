@@ -51,7 +51,7 @@ Route = tuple[str, str]
 OPERATIONS = {
     (operation.method, path): operation
     for operation in app.app.operations
-    for _, path in operation.served()
+    for _, path in operation.served_paths()
 }
 ROUTES = sorted(OPERATIONS)
 # One path of each operation and family: megabytes for each version of a path would show no more.

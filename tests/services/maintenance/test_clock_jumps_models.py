@@ -90,7 +90,7 @@ def test_dead_workers_jobs_are_done(world: World, hours: int) -> None:
     world.work()
 
     assert {row.status for row in world.rows(ModelRow)} == {"SUCCEEDED"}
-    assert [one.is_adjusted for one in read(world, adjusted).versions.kept] == [False, True]
+    assert [one.is_adjusted for one in read(world, adjusted).versions.items] == [False, True]
     assert world.container.model_exports.get(exported, export.export_id).status == "SUCCEEDED"
     assert world.container.templates.get(world.account, learning.learning_id)[1] is not None
 

@@ -58,18 +58,18 @@ def test_the_newest_and_the_served_one_are_kept(few: World) -> None:
         # Served again after each retraining, as someone does who only collects versions.
         world.container.model_versions.serve(model, 1)
         model = retrain(world, model)
-    numbers = [one.number for one in model.versions.kept]
+    numbers = [one.number for one in model.versions.items]
 
     assert len(numbers) == KEPT
     assert numbers[-1] == KEPT + 2
-    assert folders(world, model) == {one.folder for one in model.versions.kept}
+    assert folders(world, model) == {one.folder for one in model.versions.items}
 
 
 def test_a_version_of_a_batch_is_kept(few: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version used by an open batch is deleted neither by a call nor by a training."""
     world = few
     model = retrain(world, world.model(world.dataset(ROWS), TrainRequest(epochs=2)))
-    first = model.versions.kept[0]
+    first = model.versions.items[0]
     monkeypatch.setattr(world.stores.batches, "used_versions", lambda *_: frozenset({first.folder}))
 
     with pytest.raises(Conflict, match="batch uses version 1"):
@@ -77,7 +77,7 @@ def test_a_version_of_a_batch_is_kept(few: World, monkeypatch: pytest.MonkeyPatc
     for _ in range(KEPT):
         model = retrain(world, model)
 
-    assert model.versions.kept[0] == first
+    assert model.versions.items[0] == first
 
 
 def stored_bytes(world: World) -> int:
@@ -150,7 +150,7 @@ def test_work_that_starts_during_a_removal_keeps_its_version(
     assert work.statuses() == ["SUCCEEDED"]
     assert current(few, model).versions == model.versions
     few.container.model_versions.remove(model, 1)
-    assert folders(few, model) == {one.folder for one in model.versions.kept[1:]}
+    assert folders(few, model) == {one.folder for one in model.versions.items[1:]}
 
 
 def test_work_that_starts_during_a_training_keeps_its_version(
@@ -165,8 +165,8 @@ def test_work_that_starts_during_a_training_keeps_its_version(
     few.work()
 
     assert work.statuses() == ["SUCCEEDED"]
-    assert [one.number for one in after.versions.kept] == [1, 2, 3, 4]
-    assert folders(few, model) == {one.folder for one in after.versions.kept}
+    assert [one.number for one in after.versions.items] == [1, 2, 3, 4]
+    assert folders(few, model) == {one.folder for one in after.versions.items}
     assert stored_bytes(few) - before == after.versions.newest_bytes
 
 
@@ -219,7 +219,7 @@ def test_a_removal_whose_files_stay_succeeds(
     _refuse(monkeypatch, getattr(world.stores, store), method, after)
 
     assert world.container.model_versions.remove(model, 1).version.number == 1
-    assert [one.number for one in current(world, model).versions.kept] == [2]
+    assert [one.number for one in current(world, model).versions.items] == [2]
 
 
 def test_work_on_a_version_that_is_gone_is_refused(few: World, work: Work) -> None:
@@ -235,11 +235,11 @@ def test_work_on_a_version_that_is_gone_is_refused(few: World, work: Work) -> No
 def test_a_served_version_cannot_be_removed_meanwhile(world: World) -> None:
     """Of simultaneous calls to delete and to serve a version only one succeeds."""
     model = retrain(world, world.model(world.dataset(ROWS), TrainRequest(epochs=2)))
-    first = model.versions.kept[0]
+    first = model.versions.items[0]
 
     assert world.stores.version_serving.serve(model, first)
     assert not world.stores.version_serving.remove(model, first)
-    assert world.stores.version_serving.serve(model, model.versions.kept[1])
+    assert world.stores.version_serving.serve(model, model.versions.items[1])
     assert world.stores.version_serving.remove(model, first)
     assert not world.stores.version_serving.serve(model, first)
 
@@ -253,8 +253,8 @@ def test_serving_during_a_run_waits_for_its_end(world: World) -> None:
     assert current(world, model).version == "r1-1"
     world.work()
 
-    assert [one.number for one in current(world, model).versions.kept] == [1, 2, 3]
-    assert current(world, model).version == current(world, model).versions.kept[-1].folder
+    assert [one.number for one in current(world, model).versions.items] == [1, 2, 3]
+    assert current(world, model).version == current(world, model).versions.items[-1].folder
 
 
 def test_model_of_an_earlier_release_has_one_version(world: World) -> None:
@@ -263,13 +263,13 @@ def test_model_of_an_earlier_release_has_one_version(world: World) -> None:
     row = ModelRow(model.account_id, model.model_id)
     row.update([ModelRow.versions.remove()])
 
-    assert [(one.number, one.folder) for one in current(world, model).versions.kept] == [
+    assert [(one.number, one.folder) for one in current(world, model).versions.items] == [
         (1, "r1-1")
     ]
     assert world.container.model_versions.serve(current(world, model), 1).is_served
     found = retrain(world, current(world, model))
 
-    assert [one.number for one in found.versions.kept] == [1, 2]
+    assert [one.number for one in found.versions.items] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_worse_version_is_not_served(
 
     model = retrain(world, model, serve="if-better")
 
-    newest = model.versions.kept[-1]
+    newest = model.versions.items[-1]
     assert (newest.number, model.version == newest.folder) == (2, is_served)
     assert ("common examples" in newest.not_served_because) == (not is_served)
     assert ("fewer than 20" in newest.served_because) == (0 < len(answers) < 20)

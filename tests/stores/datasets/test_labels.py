@@ -75,8 +75,8 @@ def test_a_name_shows_once_its_fence_is_counted(world: World) -> None:
     world.stores.labels.rename(LabelCounts(5), "fünf", 12)
 
     assert warm.names([LabelCounts(5)]) == {5: "five"}
-    assert warm.names([LabelCounts(5, named=12)]) == {5: "fünf"}
-    assert warm.all_names([LabelCounts(5, named=12)])[5].former == ("five",)
+    assert warm.names([LabelCounts(5, name_fence=12)]) == {5: "fünf"}
+    assert warm.all_names([LabelCounts(5, name_fence=12)])[5].former == ("five",)
 
 
 def test_a_name_that_was_not_committed_is_dropped(world: World) -> None:
@@ -87,7 +87,7 @@ def test_a_name_that_was_not_committed_is_dropped(world: World) -> None:
 
     labels.rename(LabelCounts(5), "cinq", 13)
 
-    assert labels.all_names([LabelCounts(5, named=13)])[5] == NamesOfLabel("cinq", ("five",))
+    assert labels.all_names([LabelCounts(5, name_fence=13)])[5] == NamesOfLabel("cinq", ("five",))
 
 
 def test_a_stalled_writer_changes_no_name(world: World) -> None:
@@ -99,4 +99,4 @@ def test_a_stalled_writer_changes_no_name(world: World) -> None:
     with pytest.raises(LeaseLost):
         labels.rename(LabelCounts(5), "late", 12)
 
-    assert labels.names([LabelCounts(5, named=13)]) == {5: "cinq"}
+    assert labels.names([LabelCounts(5, name_fence=13)]) == {5: "cinq"}

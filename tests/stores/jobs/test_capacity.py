@@ -215,8 +215,8 @@ def test_versions_of_models_are_stored_bytes(world: World) -> None:
     view = world.dataset(TRAINABLE)
     data = view.dataset.bytes
     first = _retrained(world, world.model(view, TrainRequest(epochs=2)))
-    sizes = [one.bytes or 0 for one in first.versions.kept]
-    assert sizes == [len(_artifact(world, first, one)) for one in first.versions.kept]
+    sizes = [one.bytes or 0 for one in first.versions.items]
+    assert sizes == [len(_artifact(world, first, one)) for one in first.versions.items]
     assert int(_row(world).stored_bytes) == data + sum(sizes)
 
     world.container.model_versions.remove(first, 1)
@@ -269,7 +269,7 @@ def test_training_beyond_the_quota_names_the_version_to_delete(world: World) -> 
     """A full account gets a 413 with the oldest version not served; deleting it helps."""
     view = world.dataset(TRAINABLE)
     model = _retrained(world, world.model(view, TrainRequest(epochs=2)))
-    oldest, stored = model.versions.kept[0], int(_row(world).stored_bytes)
+    oldest, stored = model.versions.items[0], int(_row(world).stored_bytes)
     full = world.another(replace(world.settings, max_stored_bytes=stored))
 
     remedy = f"Delete version 1 of model {model.model_id} \\({oldest.bytes} bytes\\)"
