@@ -74,14 +74,14 @@ def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> 
     return replace(options, header=False, text_column=str(2 - at), label_column=str(at + 1))
 
 
-def _label_at(names: Sequence[str], wanted: str) -> int | None:
+def _label_at(names: Sequence[str], column: str) -> int | None:
     """Return the index of the requested or recognised label column; None if there is none."""
     lowered = [name.strip().lower() for name in names]
-    if wanted.isdecimal() and 1 <= int(wanted) <= max(len(names), 2):
-        return int(wanted) - 1
-    if wanted:
-        if wanted.lower() not in lowered:
+    if column.isdecimal() and 1 <= int(column) <= max(len(names), 2):
+        return int(column) - 1
+    if column:
+        if column.lower() not in lowered:
             shown = ", ".join(f"'{name}'" for name in names[:10])
             raise InvalidParameter("labelColumn", f"the file has no such column, but {shown}.")
-        return lowered.index(wanted.lower())
+        return lowered.index(column.lower())
     return next((lowered.index(name) for name in LABEL_COLUMNS if name in lowered), None)

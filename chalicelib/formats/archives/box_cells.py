@@ -48,27 +48,27 @@ def parse_cell(cell: str) -> RawBox:
     return RawBox(name, box)
 
 
-def found_image(found: int | str) -> int:
-    """Return the image index that a search found, or raise CellFault if it found none.
+def found_image(result: int | str) -> int:
+    """Return the image index in `result`; raise CellFault if `result` is an error text.
 
     Args:
-        found: Result of the search: the index of the image, or the reason why it was not found.
+        result: Result of a search: the index of the image, or the reason why it was not found.
 
     Raises:
         CellFault: the image was not found; the message is the reason.
     """
-    if isinstance(found, str):
-        raise CellFault(found)
-    return found
+    if isinstance(result, str):
+        raise CellFault(result)
+    return result
 
 
-def checked_label(written: str) -> str:
+def checked_label(text: str) -> str:
     """Check a label; return it trimmed and in Unicode form C, but not cut to the maximum length.
 
     Raises:
         CellFault: the label is empty, or contains characters that are not allowed.
     """
-    label = normal_form(written)
+    label = normal_form(text)
     fault = find_label_fault(label)
     if fault:
         raise CellFault(fault)
@@ -130,13 +130,13 @@ def _read_number(value: dict[str, object], side: str) -> float:
     return number
 
 
-def turned_box(box: Box, written: Any) -> Box:
+def turned_box(box: Box, angle: Any) -> Box:
     """Return the smallest upright box around `box` after rotating `box` around its centre (CVAT).
 
-    `written` is the angle in degrees, as written in the file. It is ignored if it is not a number.
+    `angle` is in degrees, as the file says. An angle that is not a number is ignored.
     """
     try:
-        degrees = float(written)
+        degrees = float(angle)
     except (TypeError, ValueError, OverflowError):
         return box
     if not 0 < abs(degrees) <= _FULL_TURN:

@@ -66,12 +66,12 @@ def without_suffix(path: str) -> str:
     return path.removesuffix(PurePosixPath(path).suffix)
 
 
-def swapped_folder(path: str, found: str, wanted: str) -> str:
-    """Replace the last folder named `found` in a path by the text `wanted`."""
+def swapped_folder(path: str, folder: str, new_folder: str) -> str:
+    """Replace the last folder named `folder` in a path by `new_folder`."""
     parts = path.split("/")
     for at in range(len(parts) - 2, -1, -1):
-        if parts[at] == found:
-            return "/".join((*parts[:at], wanted, *parts[at + 1 :]))
+        if parts[at] == folder:
+            return "/".join((*parts[:at], new_folder, *parts[at + 1 :]))
     return path
 
 

@@ -64,17 +64,17 @@ class FoundBoxes(NamedTuple):
     """Warnings about a guessed format, and about numbers that were not used."""
 
 
-def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
+def find_boxes(files: BoxFiles, expected: str) -> FoundBoxes:
     """Detect the annotation format of an archive, and read all boxes.
 
     Args:
         files: The files of a detection archive.
-        wanted: Annotation format that the request names; empty to detect it.
+        expected: Annotation format that the request names; empty to detect the format.
 
     Raises:
         InvalidUpload: the archive has no boxes, two formats match, or the boxes cannot be read.
     """
-    kind, others = _choose(files, wanted)
+    kind, others = _choose(files, expected)
     found = _READERS[kind](files)
     if kind != YOLO and found.are_fractions():
         raise InvalidUpload(
@@ -100,12 +100,12 @@ def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
     return [UploadWarning(FORMAT_GUESSED, message, len(seen), places)]
 
 
-def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
-    kinds = _kinds(files, wanted)
-    if wanted and wanted not in kinds:
-        raise InvalidUpload(f"'format' is {wanted}, and the archive has no {_WORDS[wanted]}.")
-    if wanted:
-        return wanted, []
+def _choose(files: BoxFiles, expected: str) -> tuple[str, list[str]]:
+    kinds = _kinds(files, expected)
+    if expected and expected not in kinds:
+        raise InvalidUpload(f"'format' is {expected}, and the archive has no {_WORDS[expected]}.")
+    if expected:
+        return expected, []
     if not kinds:
         raise _missing(files)
     if ANNOTATIONS in kinds:
@@ -118,25 +118,25 @@ def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
     return kinds[0], []
 
 
-def _kinds(files: BoxFiles, wanted: str) -> list[str]:
+def _kinds(files: BoxFiles, expected: str) -> list[str]:
     # Formats that the caller ruled out are not tried, because a trial reads files.
     signs = files.signs
     # Other tools also name their table annotations.csv.
-    is_foreign = not wanted and any(_has_corners(files, member) for member in signs.tables)
+    is_foreign = not expected and any(_has_corners(files, member) for member in signs.tables)
     has_table = bool(signs.tables) and not is_foreign
-    is_decided = bool(wanted or has_table)
+    is_decided = bool(expected or has_table)
     found = {
         ANNOTATIONS: has_table,
         COCO: bool(
-            signs.instances if is_decided and wanted != COCO else coco.find_documents(files)
+            signs.instances if is_decided and expected != COCO else coco.find_documents(files)
         ),
         YOLO: yolo.has_label_texts(files) and bool(signs.class_lists),
         VOC: voc.has_annotations(files),
     }
     kinds = [kind for kind, is_there in found.items() if is_there]
-    if not kinds or wanted not in ("", *kinds):
+    if not kinds or expected not in ("", *kinds):
         kinds += [tool.kind for tool in BOX_TOOLS if tool.is_in(files)]
-    if signs.label_texts and (not kinds or wanted == YOLO):
+    if signs.label_texts and (not kinds or expected == YOLO):
         # The list of classes can be missing; then the reader raises an error that says so.
         return [YOLO]
     return kinds
@@ -177,8 +177,8 @@ _READERS: Mapping[str, Callable[[BoxFiles], Annotations]] = {
 }
 
 
-def _several(found: list[ZipMember]) -> InvalidUpload:
-    first, second = (show_path(member.path) for member in found[:2])
+def _several(members: list[ZipMember]) -> InvalidUpload:
+    first, second = (show_path(member.path) for member in members[:2])
     return InvalidUpload(
         f"The archive has two files named {ANNOTATIONS_NAME}: {first} and {second}. "
         "Put all rows into one."

@@ -75,7 +75,7 @@ class _Annotation(msgspec.Struct):
 class _Picture(NamedTuple):
     """An image that a COCO document lists, and its file in the archive if one was found."""
 
-    found: int | str
+    file_or_reason: int | str
     """Index of the file in the archive, or the reason why it was not found."""
     name: str
     """Name as written in the document."""
@@ -202,9 +202,9 @@ class _CocoReader:
             picture = _Picture(self._find(name), name)
             if number is None or pictures.setdefault(number, picture) != picture:
                 raise self._refusal(f"two images have the id {image.id!r}, or it has none")
-            if isinstance(picture.found, int):
+            if isinstance(picture.file_or_reason, int):
                 size = _as_side(image.width), _as_side(image.height)
-                self._result.note_size(picture.found, *size)
+                self._result.note_size(picture.file_or_reason, *size)
         return pictures
 
     def _find(self, name: str) -> int | str:
@@ -224,11 +224,11 @@ class _CocoReader:
         try:
             found = _parsed(raw, _Annotation)
             picture = pictures.get(_as_id(found.image_id) or "", picture)
-            index = found_image(picture.found)
+            index = found_image(picture.file_or_reason)
             label, box = _read_box(found, labels)
         except (CellFault, msgspec.DecodeError, RecursionError) as fault:
-            if isinstance(picture.found, int):
-                self._result.note_rejected_box(picture.found)
+            if isinstance(picture.file_or_reason, int):
+                self._result.note_rejected_box(picture.file_or_reason)
             cause = (
                 str(fault) if isinstance(fault, CellFault) else "it is not an object with a bbox."
             )
@@ -251,17 +251,17 @@ def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
     return msgspec.json.decode(raw, type=kind)
 
 
-def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
+def _read_box(annotation: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
     """Return the label and the box of an annotation; raise CellFault if either is invalid."""
-    if found.iscrowd not in (None, 0, False, "0"):
+    if annotation.iscrowd not in (None, 0, False, "0"):
         raise CellFault("it is a crowd (iscrowd), which is not a single object; draw single boxes.")
-    label = labels.get(_as_id(found.category_id) or "")
+    label = labels.get(_as_id(annotation.category_id) or "")
     if label is None:
         raise CellFault("its category_id is that of no category; correct it.")
-    sides = found.bbox
+    sides = annotation.bbox
     if not isinstance(sides, list) or len(sides) != 4 or not all(map(_is_number, sides)):
         raise CellFault("its bbox is not a list of x, y, width and height in pixels; add one.")
-    box, attributes = checked_sides(*sides), found.attributes
+    box, attributes = checked_sides(*sides), annotation.attributes
     if isinstance(attributes, dict):
         box = turned_box(box, attributes.get("rotation"))
     return checked_label(label), box

@@ -20,10 +20,10 @@ class MemberImage:
 
     content: bytes
     """The image file: as sent, or scaled down."""
-    sent: PictureFacts | None
+    original: PictureFacts | None
     """Type and size of the image as sent; None if it was not scaled down."""
 
-    def placed(self, box: Box, facts: PictureFacts) -> Box:
+    def place_box(self, box: Box, facts: PictureFacts) -> Box:
         """Return a box in pixels of the stored image, clipped to the image.
 
         Args:
@@ -33,10 +33,10 @@ class MemberImage:
         Raises:
             CellFault: the centre of the box is outside the image.
         """
-        if self.sent is None:
+        if self.original is None:
             return clip_box(box, facts.width, facts.height)
-        inside = clip_box(box, self.sent.width, self.sent.height)
-        across, down = facts.width / self.sent.width, facts.height / self.sent.height
+        inside = clip_box(box, self.original.width, self.original.height)
+        across, down = facts.width / self.original.width, facts.height / self.original.height
         scaled = Box(
             inside.x * across, inside.y * down, inside.width * across, inside.height * down
         )

@@ -51,14 +51,14 @@ class ImageIndex:
         found = self.find_first((path, folder + path))
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
-    def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
-        """Return `found`; if several images have the name, return the only image in the split."""
-        if isinstance(found, int) or self._names.get(name) != _SEVERAL:
-            return found
+    def _find_in_split(self, name: str, split: frozenset[str], result: int | str) -> int | str:
+        """Return `result`; if several images have the name, return the only image in the split."""
+        if isinstance(result, int) or self._names.get(name) != _SEVERAL:
+            return result
         if self._by_split is None:
             self._by_split = self._list_by_split()
         places = set[int]().union(*(self._by_split.get((word, name), ()) for word in split))
-        return places.pop() if len(places) == 1 else found
+        return places.pop() if len(places) == 1 else result
 
     def _list_by_split(self) -> dict[tuple[str, str], set[int]]:
         """Return, for each split and file name, up to two image indexes in the split's folders."""
@@ -71,23 +71,23 @@ class ImageIndex:
                     found[word, name].add(index)
         return found
 
-    def find_first(self, wanted: Sequence[str]) -> int | str:
+    def find_first(self, paths: Sequence[str]) -> int | str:
         """Find an image by the first path that exists, otherwise by its file name.
 
         If no image is found, the search is repeated and ignores case.
 
         Args:
-            wanted: Paths in the archive. The search by name uses the file name of the first path.
+            paths: Paths in the archive. The search by name uses the file name of the first path.
 
         Returns:
             The index of the file, or the reason why it was not found.
         """
-        name = wanted[0].rpartition("/")[2]
-        found = _first(self._paths, self._names, wanted, name)
+        name = paths[0].rpartition("/")[2]
+        found = _first(self._paths, self._names, paths, name)
         if found is None:
             if self._folded is None:
                 self._folded = _fold_all(self._paths), _fold_all(self._names)
-            found = _first(*self._folded, [_fold(path) for path in wanted], _fold(name))
+            found = _first(*self._folded, [_fold(path) for path in paths], _fold(name))
         if found is None:
             return "the archive has no image of this name; add it, or correct the name."
         if found == _SEVERAL:
@@ -100,17 +100,17 @@ def split_words(path: str) -> frozenset[str]:
     return SPLITS.intersection(_BETWEEN.split(path.casefold()))
 
 
-def as_path(written: str) -> str:
+def as_path(text: str) -> str:
     """Convert a path that another tool wrote to the form of paths in archives."""
-    return written.strip().replace("\\", "/").removeprefix("./")
+    return text.strip().replace("\\", "/").removeprefix("./")
 
 
 def _first(
-    paths: dict[str, int], names: dict[str, int], wanted: Sequence[str], name: str
+    indexes: dict[str, int], names: dict[str, int], paths: Sequence[str], name: str
 ) -> int | None:
-    for path in wanted:
-        if path in paths:
-            return paths[path]
+    for path in paths:
+        if path in indexes:
+            return indexes[path]
     return names.get(name)
 
 

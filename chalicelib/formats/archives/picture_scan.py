@@ -79,7 +79,7 @@ class ImageRules:
     """Type of the dataset: image, image-multi-label or image-detection."""
     known: Mapping[str, AbstractSet[bytes]] = field(default_factory=dict)
     """Digests of the dataset's examples (`Example.digest`) by label."""
-    former: Mapping[str, str] = field(default_factory=dict)
+    renames: Mapping[str, str] = field(default_factory=dict)
     """Current name of each renamed label, by its former name."""
     pictures: AbstractSet[bytes] = frozenset()
     """Digests of the image files of a detection dataset; empty for other types."""
@@ -97,9 +97,9 @@ class ImageRules:
         """Return whether the examples of the dataset are boxes."""
         return self.type == DETECTION
 
-    def present(self, label: str) -> str:
+    def current_name(self, label: str) -> str:
         """Return the current name of a label, given its current or a former name."""
-        return self.former.get(label, label)
+        return self.renames.get(label, label)
 
     @property
     def max_image_bytes(self) -> int:
@@ -213,20 +213,20 @@ class _Scan:
         if not options.format:
             self.result.warnings += warn_of_unused(signs)
 
-    def _read_labelled(self, member: ZipMember, found: FolderLabels) -> str:
+    def _read_labelled(self, member: ZipMember, labels: FolderLabels) -> str:
         """Accept an image unless it is a duplicate; return its labels as text for a preview."""
         if member.problem:
             raise MemberProblem(member.problem)
-        labels = list(dict.fromkeys(map(self._rules.present, found.of(member))))
+        names = list(dict.fromkeys(map(self._rules.current_name, labels.of(member))))
         picture = self._pictures.read(member)
         digest = picture_digest(picture.content)
-        new = [label for label in labels if not self._is_there(label, digest)]
-        self.result.duplicates += len(labels) - len(new)
+        new = [label for label in names if not self._is_there(label, digest)]
+        self.result.duplicates += len(names) - len(new)
         if new:
             self._keep_picture(member, digest, picture.content, self._pictures.check(picture))
         for label in new:
             self._keep_example(label, digest)
-        return ", ".join(labels)
+        return ", ".join(names)
 
     def read_boxes(self) -> None:
         """Read an archive whose labels are in annotation files."""
@@ -268,10 +268,10 @@ class _Scan:
     ) -> None:
         name = picture_digest(picture.content)
         is_kept = False
-        if (picture.sent or facts).orientation != UPRIGHT:
+        if (picture.original or facts).orientation != UPRIGHT:
             self._rotated.add(show_path(member.path))
         for row in boxes:
-            label = self._rules.present(row.label)
+            label = self._rules.current_name(row.label)
             try:
                 if self._rules.feedback:
                     self._rules.feedback.check_label(label)
@@ -295,9 +295,9 @@ class _Scan:
     ) -> Box:
         if row.label_fault:
             raise CellFault(row.label_fault)
-        sent = picture.sent or facts
+        sent = picture.original or facts
         box = self._annotations.in_pixels(row, member.index, (sent.width, sent.height))
-        placed = picture.placed(box, facts)
+        placed = picture.place_box(box, facts)
         if fraction_inside(box, sent.width, sent.height) < LEAST_INSIDE:
             self._cut.add(f"{show_path(member.path)}: {row.label}")
         if self._annotations.has_guessed_corners:

@@ -103,20 +103,20 @@ def _parse(files: BoxFiles, member: ZipMember) -> Element:
     return root
 
 
-def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
+def _find_picture(files: BoxFiles, member: ZipMember, file_name: str) -> int | str:
     # The image is named in the document; otherwise it has the document's own file name.
     path = without_suffix(member.path)
     own = files.stems.find_first((swapped_folder(path, "Annotations", "JPEGImages"), path))
-    if not named:
+    if not file_name:
         return own
-    name, folder = as_path(named), member.path.removesuffix(member.name)
+    name, folder = as_path(file_name), member.path.removesuffix(member.name)
     places = (swapped_folder(folder + name, "Annotations", "JPEGImages"), folder + name, name)
     found = files.pictures.find_first(places)
     if isinstance(found, str):
         return own if isinstance(own, int) else found
     if isinstance(own, int) and own != found:
         return (
-            f"the document names {named[:100]}, and another image has the document's name; "
+            f"the document names {file_name[:100]}, and another image has the document's name; "
             "correct the filename."
         )
     return found
@@ -154,9 +154,9 @@ def _size(root: Element, side: str) -> int:
     return int(written) if written.isdecimal() and len(written) < 7 else 0
 
 
-def _read_box(found: Element) -> Box:
+def _read_box(element: Element) -> Box:
     """Return the box of a VOC object in pixels; raise CellFault if it is missing or invalid."""
-    written = [(found.findtext(f"bndbox/{name}") or "").strip() for name in _CORNERS]
+    written = [(element.findtext(f"bndbox/{name}") or "").strip() for name in _CORNERS]
     if not all(written):
         raise CellFault("it has no bndbox of xmin, ymin, xmax and ymax; draw a box.")
     try:
@@ -166,6 +166,6 @@ def _read_box(found: Element) -> Box:
     box = checked_sides(left, top, round(right - left, _DIGITS), round(bottom - top, _DIGITS))
     attributes = {
         each.findtext("name"): each.findtext("value")
-        for each in found.iterfind("attributes/attribute")
+        for each in element.iterfind("attributes/attribute")
     }
     return turned_box(box, attributes.get("rotation"))

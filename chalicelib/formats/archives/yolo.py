@@ -44,13 +44,13 @@ class ClassList:
         self.has_keypoints = has_keypoints
         self._used: set[int] = set()
 
-    def label_of(self, written: str) -> str:
-        """Return the label of a class number; raise CellFault if there is no such class."""
-        number = int(written) if written.isdecimal() and len(written) < 7 else -1
+    def label_of(self, class_number: str) -> str:
+        """Return the label of a class number; raise CellFault if the list has no such class."""
+        number = int(class_number) if class_number.isdecimal() and len(class_number) < 7 else -1
         self._used.add(number)
         if number not in self.names:
             raise CellFault(
-                f"the class {written[:20]!r} is unknown: {self.file_name} names "
+                f"the class {class_number[:20]!r} is unknown: {self.file_name} names "
                 f"{len(self.names):,} classes, from 0 to {max(self.names)}."
             )
         return checked_label(self.names[number])
@@ -192,10 +192,10 @@ def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
     return result, "kpt_shape" in content
 
 
-def _check_count(written: object, count: int, name: str) -> None:
-    if isinstance(written, str) and written.isdecimal() and written != str(count):
+def _check_count(value: object, count: int, name: str) -> None:
+    if isinstance(value, str) and value.isdecimal() and value != str(count):
         raise InvalidUpload(
-            f"{name} says nc: {written[:20]} and names {count:,} classes. Correct one of them."
+            f"{name} says nc: {value[:20]} and names {count:,} classes. Correct one of them."
         )
 
 

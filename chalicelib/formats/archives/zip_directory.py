@@ -257,9 +257,9 @@ def too_many_entries(count: int) -> InvalidUpload:
     )
 
 
-def _locate(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
+def _locate(file: BinaryIO, end_record: tuple[int, int, int, int]) -> Directory:
     """Return the directory's position: directly before its end record, or at the stored offset."""
-    stop, count, size, offset = found
+    stop, count, size, offset = end_record
     shift = stop - size - offset
     if shift and (shift < 0 or not _is_entry_at(file, stop - size)):
         # Some tools put a signature between the directory and its end record.
@@ -350,31 +350,31 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
         )
 
 
-def with_name_encoding(file: BinaryIO, directory: Directory, asked: str) -> Directory:
-    """Set the code page of the file names in a directory to the text `asked`, or guess it.
+def with_name_encoding(file: BinaryIO, directory: Directory, code_page: str) -> Directory:
+    """Set the code page of the file names in a directory to `code_page`, or guess the code page.
 
     Args:
         file: The zip archive, seekable.
         directory: Directory as returned by find_directory.
-        asked: The requested code page; empty to guess.
+        code_page: The requested code page; empty to guess.
 
     Raises:
         InvalidUpload: a name cannot be decoded with the requested code page.
     """
     names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
-    if not asked:
+    if not code_page:
         guess = guess_name_encoding(names)
         return replace(directory, name_encoding=guess.encodings[0], guess=guess)
     for name in names:
         try:
-            name.decode(asked)
+            name.decode(code_page)
         except UnicodeDecodeError:
             shown = show_path(name.decode(DEFAULT))
             raise InvalidUpload(
-                f"The name of the file {shown} is not {asked}. Leave 'encoding' out to let it be "
-                "recognised, or name another encoding."
+                f"The name of the file {shown} is not {code_page}. Leave 'encoding' out to let it "
+                "be recognised, or name another encoding."
             ) from None
-    return replace(directory, name_encoding=asked)
+    return replace(directory, name_encoding=code_page)
 
 
 def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[ZipEntry, int]:

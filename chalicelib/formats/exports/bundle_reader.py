@@ -112,7 +112,7 @@ class Bundle:
             name, self.read(name, _MAX_JSON_BYTES), dict if name == CARD_FILE else list
         )
 
-    def golden(self) -> Iterator[tuple[str | bytes, Any]]:
+    def read_golden_samples(self) -> Iterator[tuple[str | bytes, Any]]:
         """Yield each sample (a text, or an image as bytes) with the predictions of the exporter.
 
         Raises:
@@ -143,7 +143,7 @@ class Bundle:
             raise InvalidUpload(f"{name}: {problem}") from problem
 
 
-def _document(name: str, content: bytes, wanted: type = dict) -> Any:
+def _document(name: str, content: bytes, expected_type: type = dict) -> Any:
     try:
         text = content.decode()
         found = None if is_too_deep(text) else json.loads(text)
@@ -151,25 +151,25 @@ def _document(name: str, content: bytes, wanted: type = dict) -> Any:
         json.dumps(found, ensure_ascii=False).encode()
     except ValueError:
         found = None
-    if not isinstance(found, wanted):
+    if not isinstance(found, expected_type):
         raise InvalidUpload(f"{name} is not the JSON document of an export.")
     return found
 
 
-def _is_answer(found: object) -> bool:
-    return isinstance(found, list) and all(
+def _is_answer(value: object) -> bool:
+    return isinstance(value, list) and all(
         isinstance(one, dict)
         and isinstance(one.get("label"), str)
         and isinstance(one.get("probability"), float | int)
         and ("box" not in one or _is_box(one["box"]))
-        for one in found
+        for one in value
     )
 
 
-def _is_box(found: object) -> bool:
-    is_list = isinstance(found, list) and len(found) == 4
-    return is_list and all(isinstance(side, float | int) for side in cast(list[Any], found))
+def _is_box(value: object) -> bool:
+    is_list = isinstance(value, list) and len(value) == 4
+    return is_list and all(isinstance(side, float | int) for side in cast(list[Any], value))
 
 
-def _over(what: str, size: int, limit: int) -> str:
-    return f"The archive has {size:,} bytes {what}; at most {limit // 1024**2} MB are allowed."
+def _over(part: str, size: int, limit: int) -> str:
+    return f"The archive has {size:,} bytes {part}; at most {limit // 1024**2} MB are allowed."

@@ -150,14 +150,14 @@ class PdfReader:
         self._pdfium.FPDF_ClosePage(page)
         return self._pdfium.FPDF_LoadPage(self._document, number)
 
-    def _widgets(self, page: Any, most: int) -> list[list[Any]]:
-        """Return up to `most` form fields of a page. Call this before the fields are drawn."""
+    def _widgets(self, page: Any, limit: int) -> list[list[Any]]:
+        """Return up to `limit` form fields of a page. Call this before the fields are drawn."""
         width = self._pdfium.FPDF_GetPageWidthF(page)
         height = self._pdfium.FPDF_GetPageHeightF(page)
         with suppress(ValueError):
-            view = self._view(page, raster_of(width, height)) if most else None
+            view = self._view(page, raster_of(width, height)) if limit else None
             if view:
-                return read_widgets(self._pdfium, self._forms, page, view, most)
+                return read_widgets(self._pdfium, self._forms, page, view, limit)
         return []
 
     def _view(self, page: Any, raster: Raster) -> PageView | None:

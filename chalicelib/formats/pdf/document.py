@@ -39,16 +39,16 @@ _REFUSALS = {
 }
 
 
-def require_pages(count: int, most: int) -> None:
+def require_pages(count: int, limit: int) -> None:
     """Raise BadRequest if a PDF has no pages or too many, before any page is read.
 
     The error text names the limit, the number of pages and the remedy.
     """
     if count < 1:
         raise broken("it has no pages")
-    if count > most:
+    if count > limit:
         raise BadRequest(
-            f"The PDF has {count} pages; at most {most} are allowed for this task. "
+            f"The PDF has {count} pages; at most {limit} are allowed for this task. "
             "Split it and send the parts.",
             "too_many_pages",
         )
@@ -70,10 +70,10 @@ def broken(reason: str) -> BadRequest:
     )
 
 
-def too_slow(what: str, seconds: float) -> BadRequest:
-    """Return the error for a document or page (`what`) that takes too long to read."""
+def too_slow(subject: str, seconds: float) -> BadRequest:
+    """Return the error for a document or page that takes too long to read. `subject` names it."""
     return BadRequest(
-        f"{what} could not be read within {seconds:g} seconds. "
+        f"{subject} could not be read within {seconds:g} seconds. "
         "Simplify it, or send it as PNG or JPEG.",
         "document_too_slow",
     )
@@ -185,22 +185,22 @@ def read_widgets(widgets: list[Widget]) -> tuple[FormWidget, ...]:
     return tuple(every)
 
 
-def _line(one: Sides, raster: Raster) -> TextLine:
-    if not one.text.strip() or not one.text.isprintable() or len(one.places) != len(one.text):
+def _line(run: Sides, raster: Raster) -> TextLine:
+    if not run.text.strip() or not run.text.isprintable() or len(run.places) != len(run.text):
         raise ProcessFailed("a line is damaged")
-    if not all(0 <= place <= 1 for place in one.places):
+    if not all(0 <= place <= 1 for place in run.places):
         raise ProcessFailed("a line has places outside it")
-    points: list[Point] = [(one.box[0], one.box[1]), (one.box[2], one.box[3]), *(one.quad or ())]
+    points: list[Point] = [(run.box[0], run.box[1]), (run.box[2], run.box[3]), *(run.quad or ())]
     if not all(math.isfinite(value) for point in points for value in point):
         raise ProcessFailed("a line has no place")
-    left, top, right, bottom = one.box
+    left, top, right, bottom = run.box
     box = Rect(
         min(max(left, 0.0), raster.width),
         min(max(top, 0.0), raster.height),
         min(max(right, 0.0), raster.width),
         min(max(bottom, 0.0), raster.height),
     )
-    return TextLine(one.text, 1.0, box, one.quad, one.places, is_bold=one.bold)
+    return TextLine(run.text, 1.0, box, run.quad, run.places, is_bold=run.bold)
 
 
 _NO_START = "The reader of PDFs did not start. Send the document again."

@@ -52,7 +52,7 @@ class ProcessorTime:
         self._until = used() + seconds
         self._latest = min(latest, time.monotonic() + MAX_SLOWDOWN * seconds)
 
-    def left(self) -> float:
+    def remaining_wait(self) -> float:
         """Return the maximum wait before the next check, in seconds."""
         return min(self._until - self._used(), self._latest - time.monotonic())
 
@@ -130,7 +130,7 @@ class Frames:
         poll.register(pipe, event)
         while True:
             if isinstance(deadline, ProcessorTime):
-                left = deadline.left()
+                left = deadline.remaining_wait()
             else:
                 left = deadline - time.monotonic()
             if left <= 0:

@@ -62,23 +62,23 @@ class PageObjects:
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)
 
-    def _visit(self, thing: Any, matrix: Matrix, depth: int) -> Iterator[tuple[int, Any, Matrix]]:
+    def _visit(self, item: Any, matrix: Matrix, depth: int) -> Iterator[tuple[int, Any, Matrix]]:
         # Nested forms can contain billions of objects.
         self._left -= 1
         if self._left < 0:
             return
-        kind = self._pdfium.FPDFPageObj_GetType(thing)
-        own = combine(self._matrix(thing), matrix)
+        kind = self._pdfium.FPDFPageObj_GetType(item)
+        own = combine(self._matrix(item), matrix)
         if kind == _FORM and depth < _MAX_DEPTH:
-            for number in range(self._pdfium.FPDFFormObj_CountObjects(thing)):
-                inner = self._pdfium.FPDFFormObj_GetObject(thing, number)
+            for number in range(self._pdfium.FPDFFormObj_CountObjects(item)):
+                inner = self._pdfium.FPDFFormObj_GetObject(item, number)
                 yield from self._visit(inner, own, depth + 1)
         elif kind in {TEXT, PATH, IMAGE}:
-            yield kind, thing, own
+            yield kind, item, own
 
-    def _matrix(self, thing: Any) -> Matrix:
+    def _matrix(self, item: Any) -> Matrix:
         found = self._pdfium.FS_MATRIX()
-        if not self._pdfium.FPDFPageObj_GetMatrix(thing, ctypes.byref(found)):
+        if not self._pdfium.FPDFPageObj_GetMatrix(item, ctypes.byref(found)):
             return PLAIN
         return found.a, found.b, found.c, found.d, found.e, found.f
 
@@ -93,34 +93,34 @@ class DrawnRules:
         self._found: list[Sides] = []
         self._fills: list[Sides] = []
 
-    def add(self, thing: Any, matrix: Matrix) -> None:
+    def add(self, item: Any, matrix: Matrix) -> None:
         """Add the horizontal and vertical lines of a path object, unless they are dashed."""
         fill, stroke = ctypes.c_int(), ctypes.c_int()
         mode = self._pdfium.FPDFPath_GetDrawMode
-        if not mode(thing, ctypes.byref(fill), ctypes.byref(stroke)):
+        if not mode(item, ctypes.byref(fill), ctypes.byref(stroke)):
             return
-        is_stroked = bool(stroke.value) and self._pdfium.FPDFPageObj_GetDashCount(thing) < 1
+        is_stroked = bool(stroke.value) and self._pdfium.FPDFPageObj_GetDashCount(item) < 1
         if not is_stroked and fill.value == _FILLED:
             return
-        for dots in self._outlines(thing, matrix):
+        for dots in self._outlines(item, matrix):
             if is_stroked:
                 for first, second in pairwise(dots):
                     self._keep(_sides([first, second]), 0.0)
             elif len(dots) > _CORNERS:
-                self._fill(thing, _sides(dots))
+                self._fill(item, _sides(dots))
 
     def rules(self) -> list[Sides]:
         """Return the drawn lines; an empty list if there are too many."""
         return self._found if len(self._found) <= MAX_RULES else []
 
-    def _outlines(self, thing: Any, matrix: Matrix) -> Iterator[list[Dot]]:
+    def _outlines(self, item: Any, matrix: Matrix) -> Iterator[list[Dot]]:
         dots: list[Dot] = []
         x, y = ctypes.c_float(), ctypes.c_float()
-        for number in range(self._pdfium.FPDFPath_CountSegments(thing)):
+        for number in range(self._pdfium.FPDFPath_CountSegments(item)):
             self._left -= 1
             if self._left < 0:
                 return
-            segment = self._pdfium.FPDFPath_GetPathSegment(thing, number)
+            segment = self._pdfium.FPDFPath_GetPathSegment(item, number)
             kind = self._pdfium.FPDFPathSegment_GetType(segment)
             if kind != _LINE and dots:
                 yield dots
@@ -135,13 +135,13 @@ class DrawnRules:
         a, b, c, d, e, f = matrix
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
-    def _fill(self, thing: Any, sides: Sides) -> None:
+    def _fill(self, item: Any, sides: Sides) -> None:
         """Add a filled area: a thin area as one line; the edges of other areas, if visible."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
             return
-        if self._is_white(thing):
+        if self._is_white(item):
             x, y = (left + right) / 2, (top + bottom) / 2
             if not any(a < x < c and b < y < d for a, b, c, d in self._fills):
                 return
@@ -155,9 +155,9 @@ class DrawnRules:
         ):
             self._keep(each, 0.0)
 
-    def _is_white(self, thing: Any) -> bool:
+    def _is_white(self, item: Any) -> bool:
         channels = [ctypes.c_uint() for _ in range(4)]
-        known = self._pdfium.FPDFPageObj_GetFillColor(thing, *map(ctypes.byref, channels))
+        known = self._pdfium.FPDFPageObj_GetFillColor(item, *map(ctypes.byref, channels))
         return bool(known) and all(channel.value >= _WHITE for channel in channels[:3])
 
     def _keep(self, sides: Sides, thickness: float) -> None:
@@ -185,13 +185,13 @@ class Covers:
         self._texts: dict[int, int] = {}
         self._covers: list[tuple[int, Sides]] = []
 
-    def add(self, kind: int, thing: Any, matrix: Matrix) -> None:
+    def add(self, kind: int, item: Any, matrix: Matrix) -> None:
         """Record an object of the page. Objects must come in the order in which they are drawn."""
         self._order += 1
         if kind == TEXT:
-            self._texts.setdefault(address(thing), self._order)
-        elif self._texts and len(self._covers) < _MAX_COVERS and self._is_opaque(kind, thing):
-            sides = self._clipped(thing, self._outline(kind, thing, matrix))
+            self._texts.setdefault(address(item), self._order)
+        elif self._texts and len(self._covers) < _MAX_COVERS and self._is_opaque(kind, item):
+            sides = self._clipped(item, self._outline(kind, item, matrix))
             if sides is not None and min(sides[2] - sides[0], sides[3] - sides[1]) > _THIN:
                 self._covers.append((self._order, sides))
 
@@ -205,33 +205,33 @@ class Covers:
         order = self._texts.get(text, self._order)
         return [sides for place, sides in self._covers if place > order]
 
-    def _is_opaque(self, kind: int, thing: Any) -> bool:
-        if self._pdfium.FPDFPageObj_HasTransparency(thing):
+    def _is_opaque(self, kind: int, item: Any) -> bool:
+        if self._pdfium.FPDFPageObj_HasTransparency(item):
             return False
         if kind == IMAGE:
             return True
         fill, stroke = ctypes.c_int(), ctypes.c_int()
-        self._pdfium.FPDFPath_GetDrawMode(thing, ctypes.byref(fill), ctypes.byref(stroke))
+        self._pdfium.FPDFPath_GetDrawMode(item, ctypes.byref(fill), ctypes.byref(stroke))
         channels = [ctypes.c_uint() for _ in range(4)]
-        known = self._pdfium.FPDFPageObj_GetFillColor(thing, *map(ctypes.byref, channels))
+        known = self._pdfium.FPDFPageObj_GetFillColor(item, *map(ctypes.byref, channels))
         return bool(fill.value and known) and channels[3].value == _OPAQUE
 
-    def _outline(self, kind: int, thing: Any, matrix: Matrix) -> Sides | None:
+    def _outline(self, kind: int, item: Any, matrix: Matrix) -> Sides | None:
         """Return the rectangle that an image or a rectangular path covers; None for other paths."""
         a, b, c, d, e, f = matrix
         if kind == IMAGE:
             corners = [(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)]
             return _sides([self._view.point(x, y) for x, y in corners])
-        count = self._pdfium.FPDFPath_CountSegments(thing)
-        points = _points(self._pdfium, count, partial(self._pdfium.FPDFPath_GetPathSegment, thing))
+        count = self._pdfium.FPDFPath_CountSegments(item)
+        points = _points(self._pdfium, count, partial(self._pdfium.FPDFPath_GetPathSegment, item))
         places = [self._view.point(a * x + c * y + e, b * x + d * y + f) for x, y in points]
         across, down = {round(x) for x, _ in places}, {round(y) for _, y in places}
         is_rectangle = _CORNERS < len(places) <= _CORNERS + 2 and len(across) == len(down) == 2
         return _sides(places) if is_rectangle else None
 
-    def _clipped(self, thing: Any, sides: Sides | None) -> Sides | None:
+    def _clipped(self, item: Any, sides: Sides | None) -> Sides | None:
         """Return the part of an object's rectangle inside the clip paths; None if unknown."""
-        clip = self._pdfium.FPDFPageObj_GetClipPath(thing)
+        clip = self._pdfium.FPDFPageObj_GetClipPath(item)
         paths = self._pdfium.FPDFClipPath_CountPaths(clip) if clip else 0
         for path in range(min(_MAX_CLIPS, max(0, paths))):
             count = self._pdfium.FPDFClipPath_CountPathSegments(clip, path)
@@ -249,9 +249,9 @@ class Covers:
         return sides
 
 
-def address(thing: Any) -> int:
+def address(item: Any) -> int:
     """Return the memory address of a PDFium object, which identifies it."""
-    return ctypes.cast(thing, ctypes.c_void_p).value or 0
+    return ctypes.cast(item, ctypes.c_void_p).value or 0
 
 
 def _points(pdfium: Any, count: int, segment: Callable[[int], Any]) -> list[Dot]:

@@ -25,8 +25,8 @@ _ZERO_BYTES = 2
 _MOST_OPTIONS = 1_000
 
 
-def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, most: int) -> list[list[Any]]:
-    """Return up to `most` form fields of a page.
+def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, limit: int) -> list[list[Any]]:
+    """Return up to `limit` form fields of a page.
 
     Returns:
         For each field: name, kind, value, whether it is ticked (None for fields that cannot be
@@ -34,7 +34,7 @@ def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, most: int) 
     """
     found: list[list[Any]] = []
     for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
-        if len(found) >= most:
+        if len(found) >= limit:
             break
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         if not annotation:

@@ -64,8 +64,8 @@ class _Walk:
     orientation: int = UPRIGHT
     seen_exif: bool = False
     scans: int = 0
-    whole: bool = False
-    kept: list[bytes | memoryview] = field(default_factory=lambda: [b"\xff\xd8"])
+    is_buffered: bool = False
+    parts: list[bytes | memoryview] = field(default_factory=lambda: [b"\xff\xd8"])
 
 
 def read_jpeg(data: bytes, max_pixels: int = MAX_PIXELS) -> JpegFile:
@@ -111,7 +111,7 @@ def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) 
     if marker == _SOS:
         return _take_scan(walk, segment, data, end)
     if _is_needed(marker, segment):
-        walk.kept.append(segment)
+        walk.parts.append(segment)
     return end
 
 
@@ -132,11 +132,11 @@ def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
         raise broken(f"it has more than {MAX_SCANS} scans")
     # For scans of single components the decoder holds the whole image, as for progressive ones.
     if walk.frame.progressive or (len(header) > 4 and header[4] != walk.frame.components):
-        walk.whole = True
+        walk.is_buffered = True
     following = _MARKER.search(data, end)
     if following is None:
         raise broken("it is truncated")
-    walk.kept += [header, memoryview(data)[end : following.start()]]
+    walk.parts += [header, memoryview(data)[end : following.start()]]
     return following.start()
 
 
@@ -177,6 +177,6 @@ def _finish(walk: _Walk) -> JpegFile:
         walk.frame.width,
         walk.frame.height,
         walk.orientation,
-        walk.frame.coefficient_bytes if walk.whole else 0,
-        b"".join([*walk.kept, b"\xff\xd9"]),
+        walk.frame.coefficient_bytes if walk.is_buffered else 0,
+        b"".join([*walk.parts, b"\xff\xd9"]),
     )

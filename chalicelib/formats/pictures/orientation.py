@@ -47,16 +47,16 @@ def displayed_size(width: int, height: int, orientation: int) -> tuple[int, int]
     return (height, width) if orientation >= 5 else (width, height)
 
 
-def as_stored(displayed: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
-    """Return a view of the array `displayed`, with rows and columns in the order of the file.
+def as_stored(pixels: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
+    """Return a view of `pixels` whose rows and columns are in the order of the image file.
 
     Writing the decoded rows into the view rotates the image without a second copy.
 
     Args:
-        displayed: Pixels as displayed, shape (height, width, 3).
+        pixels: Pixels as displayed, shape (height, width, 3).
         orientation: Value of the EXIF orientation tag, 1 to 8.
     """
-    view = displayed
+    view = pixels
     if orientation >= 5:
         view = view.swapaxes(0, 1)
     if orientation in (3, 4, 6, 7):

@@ -173,8 +173,8 @@ _MODES = {
 class Inflater:
     """Decompresses the data of a PNG step by step, and never more bytes than requested."""
 
-    def __init__(self, coded: list[memoryview]) -> None:
-        self._pieces = _cut(coded)
+    def __init__(self, chunks: list[memoryview]) -> None:
+        self._pieces = _cut(chunks)
         self._stream = zlib.decompressobj()
         self._waiting: bytes | memoryview = b""
 
@@ -191,10 +191,10 @@ class Inflater:
             count -= len(part)
         return b"".join(parts)
 
-    def _inflate(self, most: int) -> bytes:
+    def _inflate(self, limit: int) -> bytes:
         while True:
             try:
-                part = self._stream.decompress(self._waiting, most)
+                part = self._stream.decompress(self._waiting, limit)
             except zlib.error as error:
                 raise broken("its compressed data is damaged") from error
             self._waiting = self._stream.unconsumed_tail
@@ -210,8 +210,8 @@ class Inflater:
         return piece
 
 
-def _cut(coded: list[memoryview]) -> Iterator[memoryview]:
-    for part in coded:
+def _cut(chunks: list[memoryview]) -> Iterator[memoryview]:
+    for part in chunks:
         for start in range(0, len(part), _PIECE_BYTES):
             yield part[start : start + _PIECE_BYTES]
 

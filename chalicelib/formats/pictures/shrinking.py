@@ -62,10 +62,10 @@ def _scaled(facts: PictureFacts, scale: float) -> tuple[int, int]:
     return max(1, round(scale * facts.width)), max(1, round(scale * facts.height))
 
 
-def _written(whole: Image.Image, size: tuple[int, int]) -> bytes:
+def _written(image: Image.Image, size: tuple[int, int]) -> bytes:
     from PIL import Image
 
-    small = whole if whole.size == size else whole.resize(size, Image.Resampling.LANCZOS)
+    small = image if image.size == size else image.resize(size, Image.Resampling.LANCZOS)
     file = io.BytesIO()
     small.save(file, "JPEG", quality=_QUALITY)
     return file.getvalue()

@@ -96,12 +96,12 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
         return [cell.strip() for _, cells, _ in found for cell in cells]
 
 
-def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of `wanted`, otherwise of a cell that differs only in case; or None."""
-    if wanted in cells:
-        return list(cells).index(wanted)
+def _find_name(cells: Sequence[str], name: str) -> int | None:
+    """Return the position of `name`, otherwise of a cell that differs only in case; or None."""
+    if name in cells:
+        return list(cells).index(name)
     folded = [cell.casefold() for cell in cells]
-    return folded.index(wanted.casefold()) if wanted.casefold() in folded else None
+    return folded.index(name.casefold()) if name.casefold() in folded else None
 
 
 def _named(
@@ -154,13 +154,13 @@ def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
         return
 
 
-def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
-    """Return the positions of the columns that `wanted` names; () if `wanted` is empty.
+def _find_asked(names: Sequence[str], text: str) -> tuple[int, ...]:
+    """Return the positions of the requested columns; () if none are requested.
 
     Raises:
         InvalidUpload: a requested column does not exist.
     """
-    columns = split_columns(names, wanted) if wanted else []
+    columns = split_columns(names, text) if text else []
     found = [find_column(names, column) for column in columns]
     if None in found:
         raise InvalidUpload(
@@ -204,9 +204,9 @@ def _refuse_split_texts(table: TextTable) -> None:
         )
 
 
-def _names_column(names: list[str], asked: str) -> bool:
+def _names_column(names: list[str], text: str) -> bool:
     """Return whether the request gives at least one column by name, not only by position."""
-    return any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked)
+    return any(one in names or not one.isdecimal() for one in split_columns(names, text) if text)
 
 
 def _is_header(table: TextTable, names: list[str], texts_at: tuple[int, ...]) -> bool:
@@ -217,10 +217,10 @@ def _is_header(table: TextTable, names: list[str], texts_at: tuple[int, ...]) ->
     return len(names) > 1 and looks_like_names(table.profiles(names), *texts_at)
 
 
-def _warn(found: BatchColumns, names: Sequence[str]) -> UploadWarning:
-    at = found.texts_at[0]
-    name = f", '{names[at][:40]}'," if found.header else ""
-    header = f"; row {found.first_row - 1} names the columns" if found.header else ""
+def _warn(columns: BatchColumns, names: Sequence[str]) -> UploadWarning:
+    at = columns.texts_at[0]
+    name = f", '{names[at][:40]}'," if columns.header else ""
+    header = f"; row {columns.first_row - 1} names the columns" if columns.header else ""
     return UploadWarning(
         COLUMNS_GUESSED,
         f"The texts were taken from column {at + 1}{name} by its name or what it holds{header}. "

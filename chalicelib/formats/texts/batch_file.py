@@ -122,8 +122,8 @@ def _read_sheet(
         return None
     sheet = convert_sheet(file, options.sheet, check, keeps_kinds=keeps_kinds)
     table.sheet = sheet.name
-    if sheet.others:
-        table.warnings.append(UploadWarning(SHEET_GUESSED, sheet.others))
+    if sheet.other_sheets:
+        table.warnings.append(UploadWarning(SHEET_GUESSED, sheet.other_sheets))
     return sheet
 
 
@@ -158,18 +158,18 @@ def _lines(
     layout: TextLayout,
     options: ReadingOptions,
     table: InputTable,
-    kept: _KeptCells | None,
+    inputs: _KeptCells | None,
 ) -> Iterator[BatchLine]:
     with open_text(file, layout.encoding) as stream:
         is_json = layout.kind != XLSX and looks_like_json(stream.read(HEAD_BYTES))
         if is_json:
             stream.seek(0)
-            yield from _json_lines(stream, options, kept.table if kept else None)
+            yield from _json_lines(stream, options, inputs.table if inputs else None)
             return
-    columns = find_batch_columns(file, layout, options, guesses_header=kept is not None)
+    columns = find_batch_columns(file, layout, options, guesses_header=inputs is not None)
     table.warnings += columns.warnings
     with open_text(file, layout.encoding) as stream:
-        yield from _delimited_lines(stream, columns, kept)
+        yield from _delimited_lines(stream, columns, inputs)
 
 
 def check_sent(content: bytes, encoding: str) -> None:
@@ -284,15 +284,15 @@ def _member_cells(
 
 
 def _delimited_lines(
-    stream: TextIO, columns: BatchColumns, kept: _KeptCells | None
+    stream: TextIO, columns: BatchColumns, inputs: _KeptCells | None
 ) -> Iterator[BatchLine]:
-    if kept is not None:
-        kept.table.name_columns(columns.first_row - 1, columns.header)
+    if inputs is not None:
+        inputs.table.name_columns(columns.first_row - 1, columns.header)
     for number, cells, fault in read_records(stream, columns.delimiter):
-        kinds = kept.next_kinds() if kept else b""
+        kinds = inputs.next_kinds() if inputs else b""
         if number < columns.first_row or not (fault or any(cell.strip() for cell in cells)):
             continue
-        shown = kept.add(number, cells, kinds) if kept else None
+        shown = inputs.add(number, cells, kinds) if inputs else None
         if fault:
             reason = f"{fault[0].upper()}{fault[1:]}"
             line = BatchLine(number, None, "", LineError("invalid_row", reason))

@@ -49,7 +49,7 @@ def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
         new = max(
             (surveys[d] for d in (";", "|")), key=lambda s: (s.is_named, s.share, len(s.labels))
         )
-        if not new.is_whole or (new.width > 2 and not new.is_named):
+        if not new.is_regular or (new.width > 2 and not new.is_named):
             table.split_at(old)
         else:
             _choose_second(table, surveys[old], new)
@@ -67,7 +67,7 @@ def _find_documented(table: TextTable) -> str:
 
 def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
     """Choose the delimiter if neither comma nor tab separates texts from labels."""
-    fitting = [survey for survey in surveys if survey.is_whole]
+    fitting = [survey for survey in surveys if survey.is_regular]
     named = [survey for survey in fitting if survey.is_named]
     # A delimiter that does not split the column names is probably a part of texts in other rows.
     headed = [survey for survey in fitting if survey.first_width > 1] or fitting
@@ -102,13 +102,13 @@ def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
     numbers of cells, or splits numbers such as 4,50. It is also wrong if it does not split the row
     of column names, but the delimiter that was found splits it.
     """
-    wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
+    wide = [new for new in surveys if new is not old and new.is_regular and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:
         return None
     numbers = sum(label.split(wide[0].delimiter)[0].strip().isdecimal() for label in old.labels)
     is_cut = numbers >= len(old.labels) * _MOST
     is_only_below = old.first_width < 2 and wide[0].first_width == wide[0].width
-    return wide[0] if is_cut or is_only_below or not old.is_whole else None
+    return wide[0] if is_cut or is_only_below or not old.is_regular else None
 
 
 def _split_wide(table: TextTable, old: Survey, wide: Survey) -> None:

@@ -91,19 +91,19 @@ def name_foreign_type(head: bytes) -> str:
     return _name_unlikely_bytes(head)
 
 
-def explain_foreign_type(head: bytes, asked: str = "") -> str:
+def explain_foreign_type(head: bytes, encoding: str = "") -> str:
     """Describe a file that is not text: name its kind, and say what to send instead.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
-        asked: The requested encoding; empty for none.
+        encoding: The requested encoding; empty for none.
 
     Returns:
         A sentence; "" if the file may be text.
     """
-    if asked.startswith("utf-16"):
+    if encoding.startswith("utf-16"):
         # UTF-16 has zeros and control characters, which no other text has.
-        head = head.decode(asked, "ignore").encode("utf-8", "ignore")
+        head = head.decode(encoding, "ignore").encode("utf-8", "ignore")
     foreign = name_foreign_type(head)
     return f"The file is not a text upload: it looks like {foreign}. {_REMEDY}" if foreign else ""
 
@@ -155,12 +155,12 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
     return MIXED if find_stray_lines(file) else _guess(file, language)
 
 
-def check_encoding(file: BinaryIO, asked: str) -> str:
+def check_encoding(file: BinaryIO, encoding: str) -> str:
     """Check that a file has the requested encoding.
 
     Args:
         file: the file, seekable; it is read from its start, 256 KiB at a time.
-        asked: one of ENCODINGS.
+        encoding: one of ENCODINGS.
 
     Returns:
         The name of a codec for open_text.
@@ -172,19 +172,19 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
     head = file.read(HEAD_BYTES)
     if not head:
         raise InvalidUpload(_EMPTY)
-    explanation = explain_foreign_type(head, asked)
+    explanation = explain_foreign_type(head, encoding)
     if explanation:
         raise InvalidUpload(explanation)
-    if asked.startswith("utf-16"):
+    if encoding.startswith("utf-16"):
         has_mark = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         # Python's codec needs the mark; Windows writes little endian.
-        asked = "utf-16" if has_mark else "utf-16-be" if asked == "utf-16-be" else "utf-16-le"
-    if _decodes_as(file, asked, "surrogatepass" if asked.startswith("utf") else "strict"):
-        return "utf-8-sig" if asked == "utf-8" else asked
-    if asked == "utf-8" and find_stray_lines(file):
+        encoding = "utf-16" if has_mark else "utf-16-be" if encoding == "utf-16-be" else "utf-16-le"
+    if _decodes_as(file, encoding, "surrogatepass" if encoding.startswith("utf") else "strict"):
+        return "utf-8-sig" if encoding == "utf-8" else encoding
+    if encoding == "utf-8" and find_stray_lines(file):
         return MIXED
     raise InvalidUpload(
-        f"The file is not {asked}: it has bytes that are not text in it. Leave 'encoding' out "
+        f"The file is not {encoding}: it has bytes that are not text in it. Leave 'encoding' out "
         "to let it be recognised, or name another encoding."
     )
 

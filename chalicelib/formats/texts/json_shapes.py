@@ -132,16 +132,16 @@ def _filled(value: Mapping[str, Any]) -> list[str]:
     return [key for key, cell in value.items() if cell != []]
 
 
-def _find_texts(value: Mapping[str, Any], taken: set[str]) -> list[str]:
-    """Return the members (except `taken`) whose values are texts, but not codes or numbers."""
+def _find_texts(value: Mapping[str, Any], used_names: set[str]) -> list[str]:
+    """Return the members (except `used_names`) whose values are texts, but not codes or numbers."""
     return [
         key
         for key, cell in value.items()
-        if isinstance(cell, str) and key not in taken and not is_code(cell.strip())
+        if isinstance(cell, str) and key not in used_names and not is_code(cell.strip())
     ]
 
 
-def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool:
+def _is_only_text(name: str, used_names: set[str], objects: Sequence[object]) -> bool:
     """Return whether only the member `name` has a text in all objects, and most texts differ.
 
     All objects are compared, because the first object may lack a second text that other objects
@@ -151,9 +151,9 @@ def _is_only_text(name: str, taken: set[str], objects: Sequence[object]) -> bool
     texts = {value[name] for value in values if isinstance(value.get(name), str)}
     return len(texts) >= _MOSTLY * len(values) and all(
         isinstance(value.get(name), str)
-        and not _find_texts(value, {*taken, name})
+        and not _find_texts(value, {*used_names, name})
         and not any(
-            value[key] and isinstance(value[key], list | dict) for key in value.keys() - taken
+            value[key] and isinstance(value[key], list | dict) for key in value.keys() - used_names
         )
         and not find_named_columns(_filled(value)).texts
         for value in values
@@ -183,12 +183,12 @@ def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectSha
     )
 
 
-def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
-    at = find_column(names, wanted)
+def _asked_member(names: list[str], member: str, parameter: str) -> str:
+    at = find_column(names, member)
     if at is None:
         shown = ", ".join(f"'{name[:40]}'" for name in names[:10])
         raise InvalidUpload(
-            f"'{parameter}' is {wanted[:40]!r}, and the first object has no such member: "
+            f"'{parameter}' is {member[:40]!r}, and the first object has no such member: "
             f"{shown}. Send one of these names."
         )
     return names[at]

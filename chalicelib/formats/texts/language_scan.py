@@ -61,7 +61,7 @@ class ScanRules:
     """Whether only `positive`, `negative` and `neutral` are valid labels."""
     known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
     """Digests of the dataset's texts, by label."""
-    former: Mapping[str, str] = field(default_factory=dict)
+    renames: Mapping[str, str] = field(default_factory=dict)
     """Current name of each renamed label, by its former name."""
     examples: int = 0
     """Number of examples in the dataset."""
@@ -231,7 +231,7 @@ def _read_workbook(
                     break
     if layout is None:
         raise refusal or AssertionError
-    result.rows_file, result.layout, result.other_sheets = sheet.rows, layout, sheet.others
+    result.rows_file, result.layout, result.other_sheets = sheet.rows, layout, sheet.other_sheets
 
 
 def _is_cover(rows: BinaryIO, layout: TextLayout) -> bool:
@@ -303,8 +303,8 @@ def _outcomes(
         if refusal is not None:
             yield refusal
             continue
-        if row.label in rules.former:
-            row = row._replace(label=rules.former[row.label])
+        if row.label in rules.renames:
+            row = row._replace(label=rules.renames[row.label])
         digest = text_digest(row.text)
         is_known = digest in rules.known.get(row.label, nothing)
         yield row if not is_known and texts.add(digest, row) else None
@@ -348,7 +348,7 @@ def _needs_all_labels(row: TextRow, rules: ScanRules) -> bool:
 
 
 def _find_missing(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
-    if not is_missing_mark(row.label) or row.label in rules.known or row.label in rules.former:
+    if not is_missing_mark(row.label) or row.label in rules.known or row.label in rules.renames:
         return None
     rows = (decision.marks or {}).get(row.label, 0)
     if may_be_missing(row.label) and rows >= MIN_EXAMPLES_PER_LABEL:

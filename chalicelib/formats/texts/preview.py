@@ -97,11 +97,11 @@ def _find_members(file: BinaryIO, layout: TextLayout) -> list[str]:
     return list(names)[:PREVIEW_COLUMNS]
 
 
-def _read_objects(file: BinaryIO, layout: TextLayout, most: int) -> Iterator[Mapping[str, object]]:
-    """Yield up to `most` JSON objects of a file. A value that is not an object becomes `{}`."""
+def _read_objects(file: BinaryIO, layout: TextLayout, limit: int) -> Iterator[Mapping[str, object]]:
+    """Yield up to `limit` JSON objects of a file. A value that is not an object becomes `{}`."""
     # The row of a value that is cut by the end of the file is rejected, and has no cells.
     with open_text(file, layout.encoding) as stream, suppress(CutValue):
-        for value in islice(read_values(stream), most):
+        for value in islice(read_values(stream), limit):
             yield value if isinstance(value, dict) else {}
 
 

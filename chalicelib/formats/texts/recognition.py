@@ -108,20 +108,20 @@ def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
     return replace(layout, warnings=(*layout.warnings, warning))
 
 
-def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
-    """Return whether the file is JSON, judged by the requested format `asked` or by its content."""
-    if asked and asked != LABEL_STUDIO:
-        return asked in (JSON, JSONL)
+def _is_json(file: BinaryIO, encoding: str, requested_format: str) -> bool:
+    """Return whether a file is JSON, judged by the requested format or else by the content."""
+    if requested_format and requested_format != LABEL_STUDIO:
+        return requested_format in (JSON, JSONL)
     with open_text(file, encoding) as stream:
         head = stream.read(_HEAD_CHARACTERS)
     # Label Studio's CSV was converted before this point, so any other CSV is not its export.
-    if asked and head.strip() and not head.lstrip().startswith(("[", "{")):
+    if requested_format and head.strip() and not head.lstrip().startswith(("[", "{")):
         raise InvalidUpload(
             "'format' is labelStudio, and the file is not its JSON, or its csv with one column of "
             "texts and one of labels. Leave 'format' out, or name 'textColumn' and 'labelColumn' "
             "without it."
         )
-    return bool(asked) or looks_like_json(head)
+    return bool(requested_format) or looks_like_json(head)
 
 
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:

@@ -53,7 +53,7 @@ class Survey:
     """Like `share`, but titles above the table and notes below it are not counted."""
 
     @property
-    def is_whole(self) -> bool:
+    def is_regular(self) -> bool:
         """Return whether nearly all rows are split into the same number of cells, at least two."""
         return self.width > 1 and self.body >= _NEARLY_ALL and not self.ends_cells
 
@@ -86,13 +86,13 @@ class TextTable:
         kind = TSV if delimiter == "\t" else CSV
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
-    def _records(self, most: int) -> Iterator[Record]:
-        """Yield up to `most` records, without skipped records and blank records at the start."""
+    def _records(self, limit: int) -> Iterator[Record]:
+        """Yield up to `limit` records, without skipped records and blank records at the start."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
             # Blank rows above the header do not show what the other rows are like.
             records = islice(read_records(stream, layout.delimiter), MAX_ROWS)
-            for record in islice(dropwhile(_is_blank, records), most):
+            for record in islice(dropwhile(_is_blank, records), limit):
                 if record.number not in layout.skipped:
                     yield record
 
@@ -179,7 +179,7 @@ class TextTable:
             return names
         return ["" if name in numbers else name for name in names]
 
-    def _is_data(self, names: list[str], asked: set[str]) -> bool:
+    def _is_data(self, names: list[str], columns: set[str]) -> bool:
         """Return whether the first row is data rather than names.
 
         The row is data if one of its cells occurs again in a later row of the same column. There
@@ -187,7 +187,7 @@ class TextTable:
         One of its cells is a known column name. The caller requests a column by name, or by a
         number above the number of columns.
         """
-        are_positions = all(one.isdecimal() and int(one) <= len(names) for one in asked)
+        are_positions = all(one.isdecimal() and int(one) <= len(names) for one in columns)
         if not are_positions or all(map(str.isdecimal, names)):
             return False
         cells = list(zip(names, self.profiles(names), strict=True))

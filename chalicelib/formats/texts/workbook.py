@@ -86,14 +86,14 @@ class ReadSheet(NamedTuple):
     """If requested: one line per row, with one character for the type of each cell."""
 
     @property
-    def others(self) -> str:
+    def other_sheets(self) -> str:
         """Return a message about the other sheets of the workbook; "" if it has only one."""
         return _note_others(self.name, self.other_names) if self.other_names else ""
 
 
 def convert_sheet(
     file: BinaryIO,
-    wanted: str,
+    sheet_name: str,
     check: Callable[[], None],
     *,
     lists_all: bool = False,
@@ -103,7 +103,7 @@ def convert_sheet(
 
     Args:
         file: the workbook, seekable.
-        wanted: name or position (from 1) of the sheet; empty: the first visible sheet with cells.
+        sheet_name: name or position (from 1); empty: the first visible sheet with cells.
         check: Called often; may raise an error to stop.
         lists_all: Whether to return a list of all visible sheets.
         keeps_kinds: Whether to return which cells are numbers or truth values.
@@ -121,7 +121,7 @@ def convert_sheet(
             workbook = python_calamine.CalamineWorkbook.from_filelike(parts)
             sheets = _list_sheets(workbook, check) if lists_all else ()
             try:
-                sheet, others = _open_sheet(workbook, wanted)
+                sheet, others = _open_sheet(workbook, sheet_name)
             except InvalidUpload as refusal:
                 refusal.preview = Preview(sheets=sheets) if sheets else None
                 raise
@@ -132,10 +132,10 @@ def convert_sheet(
             raise InvalidUpload(f"The workbook cannot be read: {problem}. {_REMEDY}") from None
 
 
-def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, tuple[str, ...]]:
+def _open_sheet(workbook: Any, sheet_name: str) -> tuple[Any, tuple[str, ...]]:
     """Return the requested sheet (default: the first with cells), and the other sheets' names."""
-    names = [_sheet_name(workbook, wanted)]
-    if not wanted:
+    names = [_sheet_name(workbook, sheet_name)]
+    if not sheet_name:
         names += [name for name in _shown_sheets(workbook) if name not in names]
     opened = map(workbook.get_sheet_by_name, names)
     sheet = next((sheet for sheet in opened if sheet.end is not None), None)
@@ -144,18 +144,18 @@ def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, tuple[str, ...]]:
     return sheet, tuple(name for name in names if name != sheet.name)
 
 
-def _sheet_name(workbook: Any, wanted: str) -> str:
+def _sheet_name(workbook: Any, name: str) -> str:
     names: list[str] = workbook.sheet_names
     if not names:
         raise InvalidUpload(f"The workbook has no sheet. {_REMEDY}")
-    if not wanted:
+    if not name:
         return next(iter(_shown_sheets(workbook)), names[0])
-    if wanted in names:
-        return wanted
-    if wanted.isdecimal() and 0 < int(wanted) <= len(names):
-        return names[int(wanted) - 1]
+    if name in names:
+        return name
+    if name.isdecimal() and 0 < int(name) <= len(names):
+        return names[int(name) - 1]
     raise InvalidUpload(
-        f"'sheet' is {wanted[:40]!r}, and the workbook has the sheets {_listed(names)}."
+        f"'sheet' is {name[:40]!r}, and the workbook has the sheets {_listed(names)}."
     )
 
 
@@ -218,13 +218,13 @@ def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
     return filled
 
 
-def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
-    if member.size > left:
+def _read_part(archive: ZipArchive, member: Any, free_bytes: int) -> bytes:
+    if member.size > free_bytes:
         raise InvalidUpload(
             f"The workbook unpacks to more than {MAX_UNPACKED_BYTES:,} bytes. {_REMEDY}"
         )
     try:
-        content = archive.read(member, left)
+        content = archive.read(member, free_bytes)
     except MemberProblem as problem:
         raise InvalidUpload(f"The workbook is damaged: {problem}") from None
     if content[:2] in (b"\xff\xfe", b"\xfe\xff") or b"<!DOCTYPE" in content[:4096]:

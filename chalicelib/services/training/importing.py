@@ -184,7 +184,7 @@ class ImportService:
 
         golden = [
             (sample if isinstance(sample, str) else _decoded(sample, head.least_side), answer)
-            for sample, answer in bundle.golden()
+            for sample, answer in bundle.read_golden_samples()
         ]
         control.report(0.4)
         return compare_golden(head, golden, control.check)

@@ -91,7 +91,7 @@ class TextReader:
             language=dataset.language,
             is_sentiment=dataset.type == SENTIMENT,
             known=known,
-            former=former,
+            renames=former,
             examples=dataset.total,
             bytes=dataset.bytes,
             options=owned.upload.reading_options,
@@ -169,7 +169,7 @@ class PictureReader:
         rules = ImageRules(
             type=dataset.type,
             known=known,
-            former=former,
+            renames=former,
             pictures=self._digests(dataset, check),
             examples=dataset.total,
             bytes=dataset.bytes,

@@ -65,17 +65,17 @@ class LabelTables:
     labels: dict[int, list[int]] = field(default_factory=dict)
     """Positions in `names` of the labels of each image, by the image's index in the archive."""
 
-    def add(self, picture: int, labels: list[str], known: dict[str, int]) -> None:
+    def add(self, picture: int, labels: list[str], indexes: dict[str, int]) -> None:
         """Add the labels of a row to an image.
 
         Args:
             picture: Index of the image in the archive.
             labels: Labels of the row.
-            known: Index in `names` of each label. New labels are added to both.
+            indexes: Index in `names` of each label. New labels are added to `names` and `indexes`.
         """
         held = self.labels.setdefault(picture, [])
         for label in labels:
-            at = known.setdefault(label, len(self.names))
+            at = indexes.setdefault(label, len(self.names))
             if at == len(self.names):
                 self.names.append(label)
             if at not in held:

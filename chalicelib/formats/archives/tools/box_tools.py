@@ -142,20 +142,20 @@ def _add(
         files.reject(rejected(PLACE, (at[0], result.part_name(at[1])), row.picture, str(fault)))
 
 
-def _label(written: Any) -> str:
-    if not isinstance(written, str):
+def _label(value: Any) -> str:
+    if not isinstance(value, str):
         raise CellFault("its label is not a text; write one.")
-    return checked_label(written)
+    return checked_label(value)
 
 
-def _size(written: Any) -> int:
+def _size(value: Any) -> int:
     # Larger numbers are mistakes of the export, and then the size is not known.
-    number = _as_number(written) or 0.0
+    number = _as_number(value) or 0.0
     return int(number) if 0 < number < _MAX_SIDE else 0
 
 
-def _number(written: Any) -> float:
-    number = _as_number(written)
+def _number(value: Any) -> float:
+    number = _as_number(value)
     if number is None:
         raise CellFault("it is not a box with four numbers; draw a box, and write pixels.")
     return number
@@ -328,9 +328,9 @@ def is_box_table(text: str) -> bool:
     return True
 
 
-def _as_number(written: Any) -> float | None:
+def _as_number(value: Any) -> float | None:
     try:
-        return float(written)
+        return float(value)
     except (TypeError, ValueError, OverflowError):
         return None
 

@@ -247,13 +247,13 @@ class ColumnFinder:
         return named._replace(texts=[at for at in texts if not profiles[at].is_constant])
 
     def _choose_columns(
-        self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
+        self, names: list[str], named: NamedColumns, requested: Columns | None, width: int
     ) -> Columns | None:
         """Return the requested columns, otherwise columns found by name, otherwise by content.
 
         The result None means the first two columns.
         """
-        columns = asked or named.columns
+        columns = requested or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)
         if columns is not None or width <= 2:
@@ -304,9 +304,9 @@ class ColumnFinder:
         found = find_predicted(read[0], read[1:])
         return None if found is None else likely[found]
 
-    def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
+    def _choose(self, named: list[int], likely: list[int], used_at: int | None) -> int | None:
         self._is_guessed = True
-        return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
+        return likely[0] if len(likely) == 1 else _only([at for at in named if at != used_at])
 
     def _warn_of_columns(self, number: int, names: list[str]) -> None:
         layout = self._layout
@@ -402,13 +402,13 @@ class ColumnFinder:
             )
         return Columns(text_at, label_at)
 
-    def _asked(self, names: list[str], wanted: str, field: str) -> int:
+    def _asked(self, names: list[str], column: str, field: str) -> int:
         # A position may be behind the last name, where the rows have more cells than the header.
         width = self._table.survey(self._layout.delimiter).width
-        at = find_column([*self._names, *[""] * (width - len(names))], wanted)
+        at = find_column([*self._names, *[""] * (width - len(names))], column)
         if at is None:
             raise InvalidUpload(
-                f"'{field}' is {wanted[:40]!r}, and the first row has no such column: "
+                f"'{field}' is {column[:40]!r}, and the first row has no such column: "
                 f"{_shown(names)}. Send one of these names, or a position from 1."
             )
         return at
@@ -489,8 +489,8 @@ def _no_columns(
     return error
 
 
-def _only(found: list[int]) -> int | None:
-    return found[0] if len(found) == 1 else None
+def _only(positions: list[int]) -> int | None:
+    return positions[0] if len(positions) == 1 else None
 
 
 def _shown(names: list[str]) -> str:

@@ -163,29 +163,29 @@ def fold_name(name: str) -> str:
     return " ".join(_BETWEEN.split(unicodedata.normalize("NFKC", name).casefold())).strip()
 
 
-def find_column(names: Sequence[str], wanted: str) -> int | None:
-    """Return the index of the column with the name or number (from 1) `wanted`; None if missing."""
-    if wanted in names:
-        return list(names).index(wanted)
+def find_column(names: Sequence[str], column: str) -> int | None:
+    """Return the index of a column, given its name or number (from 1); None if missing."""
+    if column in names:
+        return list(names).index(column)
     folded = [fold_name(name) for name in names]
-    if fold_name(wanted) in folded:
-        return folded.index(fold_name(wanted))
-    return int(wanted) - 1 if wanted.isdecimal() and 0 < int(wanted) <= len(names) else None
+    if fold_name(column) in folded:
+        return folded.index(fold_name(column))
+    return int(column) - 1 if column.isdecimal() and 0 < int(column) <= len(names) else None
 
 
-def split_columns(names: Sequence[str], wanted: str) -> list[str]:
+def split_columns(names: Sequence[str], text: str) -> list[str]:
     """Split the column names in a request: one name, a JSON array, or names separated by commas.
 
     The name of an existing column is not split, even if it contains commas.
     """
-    if find_column(names, wanted) is not None:
-        return [wanted]
+    if find_column(names, text) is not None:
+        return [text]
     try:
-        found = json.loads(wanted)
+        found = json.loads(text)
     except ValueError:
-        found = wanted.split(",")
-    columns = found if isinstance(found, list) else [wanted]
-    return [str(column).strip() for column in columns if str(column).strip()] or [wanted]
+        found = text.split(",")
+    columns = found if isinstance(found, list) else [text]
+    return [str(column).strip() for column in columns if str(column).strip()] or [text]
 
 
 def _surest(

@@ -75,11 +75,11 @@ def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, floa
     return gained / (missed * len(rows)), gained / math.sqrt(by_chance * missed)
 
 
-def _count_right(known: Sequence[_Row], rows: Sequence[_Row]) -> int:
-    """Fit naive Bayes on the rows `known`; return how many of `rows` it predicts correctly."""
+def _count_right(examples: Sequence[_Row], rows: Sequence[_Row]) -> int:
+    """Fit naive Bayes on `examples`; return how many of `rows` it predicts correctly."""
     sizes = Counter[str]()
     seen: dict[str, Counter[str]] = defaultdict(Counter)
-    for parts, value in known:
+    for parts, value in examples:
         sizes[value] += 1
         for part in parts:
             seen[part][value] += 1
@@ -87,7 +87,7 @@ def _count_right(known: Sequence[_Row], rows: Sequence[_Row]) -> int:
     for parts, value in rows:
         scores = {one: math.log(size) for one, size in sizes.items()}
         for part in parts & seen.keys():
-            rate = sum(seen[part].values()) / len(known)
+            rate = sum(seen[part].values()) / len(examples)
             for one in sizes:
                 share = (seen[part][one] + _SMOOTHING) / (sizes[one] + _SMOOTHING / rate)
                 scores[one] += math.log(share)

@@ -103,16 +103,16 @@ class ColumnProfile:
         return content * filled * self._factor(LABEL_NAMES, TEXT_NAMES, LABEL_HINTS)
 
     def _factor(
-        self, known: frozenset[str], opposite: frozenset[str], hints: frozenset[str]
+        self, names: frozenset[str], opposite_names: frozenset[str], hints: frozenset[str]
     ) -> float:
         """Return the factor by which the column's name changes the text score or label score."""
         name = fold_name(self.name)
         words = name.split()
-        if name in known:
+        if name in names:
             return _NAMED
-        fitting = known | hints
+        fitting = names | hints
         # The last word of a name counts most: "contact reason" is not a contact.
-        if name in opposite or not (OTHER_NAMES.isdisjoint(words) or words[-1] in fitting):
+        if name in opposite_names or not (OTHER_NAMES.isdisjoint(words) or words[-1] in fitting):
             return _OTHER
         return 1.0 if fitting.isdisjoint(words) else _HOLDING
 
@@ -158,9 +158,9 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
     return profiles
 
 
-def find_likely(scores: Sequence[float], taken: int | None = None) -> list[int]:
-    """Return the positions of the highest score and of scores nearly as high; ignore `taken`."""
-    others = [at for at, score in enumerate(scores) if at != taken and score > 0]
+def find_likely(scores: Sequence[float], used_at: int | None = None) -> list[int]:
+    """Return the positions of the highest score and of scores nearly as high, except `used_at`."""
+    others = [at for at, score in enumerate(scores) if at != used_at and score > 0]
     best = max((scores[at] for at in others), default=0.0)
     return [at for at in others if scores[at] > _CLEAR * best]
 

@@ -18,7 +18,7 @@ _MOST_FIGURE_WORDS = 2
 
 
 def find_totals(
-    last: Sequence[TextRow], counts: Mapping[str, int], known: Collection[str]
+    last: Sequence[TextRow], counts: Mapping[str, int], labels: Collection[str]
 ) -> frozenset[int]:
     """Return the numbers of rows at the end of a table that are totals and not examples.
 
@@ -29,34 +29,34 @@ def find_totals(
     Args:
         last: The last accepted rows of the table.
         counts: Number of rows by label in the whole table.
-        known: Labels of the dataset to which the table is added.
+        labels: Labels of the dataset to which the table is added.
 
     Returns:
         The numbers of the total rows; none if there are too many rows to be totals.
     """
     # The last rows whose labels are numbers. Most tables have none, because their labels are words.
     rows = list(takewhile(lambda row: _is_number(row.label), reversed(last)))
-    found = _find_below_words(rows, counts, known) or _named_totals(last, counts, known)
+    found = _find_below_words(rows, counts, labels) or _named_totals(last, counts, labels)
     is_few = len(found) <= MAX_TOTALS and sum(counts.values()) >= len(found) + _LEAST_ABOVE
     return found if is_few else frozenset()
 
 
 def _find_below_words(
-    rows: list[TextRow], counts: Mapping[str, int], known: Collection[str]
+    rows: list[TextRow], counts: Mapping[str, int], labels: Collection[str]
 ) -> frozenset[int]:
     found = {label: count for label, count in counts.items() if _is_number(label)}
     few = max(found.values(), default=0) < MIN_EXAMPLES_PER_LABEL
-    is_new = found.keys().isdisjoint(known) and few
+    is_new = found.keys().isdisjoint(labels) and few
     return _numbers(rows) if is_new and found == Counter(row.label for row in rows) else frozenset()
 
 
 def _named_totals(
-    last: Sequence[TextRow], counts: Mapping[str, int], known: Collection[str]
+    last: Sequence[TextRow], counts: Mapping[str, int], labels: Collection[str]
 ) -> frozenset[int]:
     named = list(takewhile(_is_total, reversed(last)))
     own = Counter(row.label for row in named)
     is_new = any(
-        counts[label] == count < MIN_EXAMPLES_PER_LABEL and label not in known
+        counts[label] == count < MIN_EXAMPLES_PER_LABEL and label not in labels
         for label, count in own.items()
     )
     return _numbers(named) if is_new else frozenset()

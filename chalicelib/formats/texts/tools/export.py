@@ -49,9 +49,9 @@ class EntityCount:
 
     count: int = 0
 
-    def add(self, found: object) -> None:
-        """Add the length of a list of entities to the count."""
-        self.count += len(found) if isinstance(found, list) else 0
+    def add(self, entities: object) -> None:
+        """Add the number of `entities` to the count; ignore a value that is not a list."""
+        self.count += len(entities) if isinstance(entities, list) else 0
 
     def join(self, spans: object) -> str:
         """Return the text of a list of parts, and count the parts that are entities."""

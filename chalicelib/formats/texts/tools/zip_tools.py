@@ -113,21 +113,21 @@ class _Files:
         self._left = MAX_UNPACKED_BYTES
         self.members = {member.path: member for member in archive.members()}
 
-    def read(self, found: ZipMember, sign: Callable[[str], bool] = bool) -> str:
-        """Return the text of the file `found`; "" if `sign` returns False for the text.
+    def read(self, member: ZipMember, sign: Callable[[str], bool] = bool) -> str:
+        """Return the text of a file; "" if `sign` returns False for the text.
 
         Raises:
             ExportFault: the file cannot be read, is not UTF-8, or exceeds the total size limit.
         """
         self.check()
-        self._left -= found.entry.size_bytes
+        self._left -= member.entry.size_bytes
         if self._left < 0:
             raise ExportFault("its files unpack to more than 100 MB; export a part of it")
         try:
-            content = self._archive.read(found, _MAX_FILE_BYTES)
+            content = self._archive.read(member, _MAX_FILE_BYTES)
             return decode(content) if sign(decode(content, "replace")) else ""
         except (MemberProblem, UnicodeDecodeError) as problem:
-            raise ExportFault(f"{found.path[:100]}: {problem}") from None
+            raise ExportFault(f"{member.path[:100]}: {problem}") from None
 
 
 def _read_agent(files: _Files, entities: EntityCount) -> Iterator[Pair]:
