@@ -118,8 +118,8 @@ def with_shift(
     return _best([*others, _entry(USER_WORDING, message, before.value - after.value)])
 
 
-def _best(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    ranked = sorted(found, key=lambda one: (-one["expectedGain"], one["code"], one["message"]))
+def _best(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ranked = sorted(records, key=lambda one: (-one["expectedGain"], one["code"], one["message"]))
     return [one for one in ranked if one["expectedGain"] >= _LEAST_GAIN][:MOST_ADVICE]
 
 

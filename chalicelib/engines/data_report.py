@@ -49,23 +49,23 @@ class LabelNames(NamedTuple):
         """Return the id of a label; 0 if the label has no id."""
         return self.ids[label] if label < len(self.ids) else 0
 
-    def suspect(self, example_id: int, digest: str, given: int, found: Suspect) -> SuspectExample:
+    def suspect(self, example_id: int, digest: str, index: int, finding: Suspect) -> SuspectExample:
         """Return the record of an example whose label is probably wrong.
 
         Args:
             example_id: the example.
             digest: digest of the example, 32 hex digits.
-            given: index of the example's label.
-            found: the finding; its `suggestion` is the index of the label that probably applies.
+            index: index of the example's label.
+            finding: its `suggestion` is the index of the label that probably applies.
         """
         return SuspectExample(
             example_id=example_id,
             digest=digest,
-            label_id=self.id_of(given),
-            label=self.names[given],
-            suggestion_id=self.id_of(found.suggestion),
-            suggestion=self.names[found.suggestion],
-            confidence=round(found.confidence, 6),
+            label_id=self.id_of(index),
+            label=self.names[index],
+            suggestion_id=self.id_of(finding.suggestion),
+            suggestion=self.names[finding.suggestion],
+            confidence=round(finding.confidence, 6),
             reason=OTHER_LABEL,
         )
 

@@ -185,7 +185,7 @@ class OutOfFold:
     """Probabilities of all labels, float32, shape (n, labels)."""
     truth: Ints
     """Index of each example's label as given, int, shape (n,)."""
-    served: Singles | None = None
+    calibrated: Singles | None = None
     """Probabilities as the finished model returns them; None if equal to `probabilities`."""
     is_rejected: Bools | None = None
     """Which examples the model rejects, bool, shape (n,); None if it rejects none."""

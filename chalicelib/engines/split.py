@@ -27,7 +27,7 @@ class ExampleSplit:
 
     ranks: Ints
     """Pseudo-random order of the examples, int, shape (examples,)."""
-    held: Bools
+    held_out: Bools
     """Which examples are held out, bool, shape (examples,)."""
     folds: Ints
     """Fold of every example, int, shape (examples,)."""
@@ -66,7 +66,7 @@ def split_examples(
     trained = np.isin(groups, groups[~held])
     return ExampleSplit(
         ranks=ranks,
-        held=held,
+        held_out=held,
         folds=assign_folds(labels, units, ranks, folds),
         grouped=len(units) - len(np.unique(units)),
         across=int((trained & held).sum()),

@@ -26,7 +26,7 @@ _TOLERANCE = 1e-9
 
 
 def target_thresholds(
-    probabilities: Floats, is_right: Bools, counted: Bools | None = None, gain: float = 0.0
+    probabilities: Floats, is_right: Bools, counts: Bools | None = None, gain: float = 0.0
 ) -> list[dict[str, Any]]:
     """Return a record for each target precision, from out-of-fold predictions.
 
@@ -39,26 +39,26 @@ def target_thresholds(
         probabilities: probability of each prediction, float, shape (predictions,); -1 for a
             rejected input.
         is_right: whether the prediction is correct, bool, shape (predictions,).
-        counted: whether each prediction counts for the coverage, bool, shape (predictions,); None
+        counts: whether each prediction counts for the coverage, bool, shape (predictions,); None
             if all count.
         gain: how much higher the log-odds of predictions are in the served model, which is trained
             on more examples than the models of these predictions. It affects only the coverage.
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
-    counted = np.ones(len(rounded), bool) if counted is None else counted
-    return [_record(target, rounded, is_right, counted, gain) for target in TARGETS]
+    counts = np.ones(len(rounded), bool) if counts is None else counts
+    return [_record(target, rounded, is_right, counts, gain) for target in TARGETS]
 
 
 def _record(
-    target: float, probabilities: Doubles, is_right: Bools, counted: Bools, gain: float
+    target: float, probabilities: Doubles, is_right: Bools, counts: Bools, gain: float
 ) -> dict[str, Any]:
     threshold = _lowest(target, probabilities, is_right)
-    is_covered = np.zeros(len(counted), bool)
+    is_covered = np.zeros(len(counts), bool)
     if threshold is not None:
         # The probability that the gain raises to the threshold.
         needed = threshold / (threshold + float(np.exp(gain)) * (1.0 - threshold))
-        is_covered = counted & (probabilities >= needed - _TOLERANCE)
-    coverage = wilson_interval(int(is_covered.sum()), int(counted.sum()))
+        is_covered = counts & (probabilities >= needed - _TOLERANCE)
+    coverage = wilson_interval(int(is_covered.sum()), int(counts.sum()))
     return {
         "precision": target,
         "threshold": threshold,

@@ -177,13 +177,13 @@ def _unit_rows(graph: JoinedGraph, rows: str, dtype: str) -> str:
     return graph.add("Div", rows, graph.add("Max", graph.add("Sqrt", squares), smallest))
 
 
-def _answer(graph: JoinedGraph, shares: str, present: Array, labels: int, meaning: str) -> None:
+def _answer(graph: JoinedGraph, shares: str, known: Array, labels: int, meaning: str) -> None:
     """Add the output: the probability of each label, 0 for labels that the head does not know."""
     zero = graph.constant(np.zeros((1, 1), np.float32))
     first = graph.add("Gather", shares, graph.integers(0), axis=1)
     joined = graph.add("Concat", shares, graph.add("Mul", first, zero), axis=1)
-    places = np.full(labels, len(present), np.int64)
-    places[present.astype(np.int64)] = np.arange(len(present))
+    places = np.full(labels, len(known), np.int64)
+    places[known.astype(np.int64)] = np.arange(len(known))
     answer = graph.add("Gather", joined, graph.constant(places), axis=1)
     port = Port("probabilities", "float32", ("images", labels), f"probabilities {meaning}")
     graph.output(port, answer)

@@ -47,9 +47,9 @@ def write_text_graph(parameters: TextParameters, folder: Callable[[str], Path]) 
     return graph
 
 
-def _encode(graph: JoinedGraph, name: str, folder: Path, is_one_of_several: bool) -> str:
+def _encode(graph: JoinedGraph, name: str, folder: Path, has_prefix: bool) -> str:
     """Add an encoder and its inputs; return the name of the text's vector, shape (1, dims)."""
-    prefix = f"{name}_" if is_one_of_several else ""
+    prefix = f"{name}_" if has_prefix else ""
     shape = (1, f"{prefix}tokens")
     ids = graph.input(
         Port(f"{prefix}input_ids", "int64", shape, f"token ids of one text by {name}'s tokenizer")
@@ -138,19 +138,19 @@ class TextHead:
         product = graph.add("MatMul", graph.cast(units, "float32"), stored)
         return graph.add("Div", product, graph.constant(ANCHOR_STEPS, "float32"))
 
-    def _add_nearness(self, near: NearestTexts, alone: str, features: str) -> str:
+    def _add_nearness(self, nearest: NearestTexts, alone: str, features: str) -> str:
         """Add nodes that raise the logits of labels with nearby training texts; shape (1, labels).
 
         The nodes compute the same as `NearestTexts.add_to`; the result is float32.
         """
-        graph, labels = self._graph, len(near.ends)
+        graph, labels = self._graph, len(nearest.ends)
         units = self._directions(features, np.zeros(len(self._scales)))
         absent = graph.constant(np.full((1, 1), ABSENT, np.float32))
-        cosines = graph.add("Concat", self._cosines(units, near.anchors), absent, axis=1)
+        cosines = graph.add("Concat", self._cosines(units, nearest.anchors), absent, axis=1)
         # A row of anchor indexes for each label, padded with the index of the missing anchor.
-        counts = np.diff(near.ends, prepend=0)
-        places = np.full((labels, max(1, counts.max())), len(near.anchors), np.int64)
-        for label, (end, count) in enumerate(zip(near.ends, counts, strict=True)):
+        counts = np.diff(nearest.ends, prepend=0)
+        places = np.full((labels, max(1, counts.max())), len(nearest.anchors), np.int64)
+        for label, (end, count) in enumerate(zip(nearest.ends, counts, strict=True)):
             places[label, :count] = np.arange(end - count, end)
         rows = graph.add("Gather", cosines, graph.constant(places), axis=1)
         nearness = graph.add("ReduceMax", rows, graph.integers(2), keepdims=0)
@@ -161,7 +161,7 @@ class TextHead:
         found = graph.add("Where", is_found, nearness, one)
         farthest = graph.add("ReduceMin", found, graph.integers(1))
         bonus = graph.add("Max", nearness, graph.add("Min", farthest, one))
-        weight = graph.constant(near.weight / self._own.temperature, "float32")
+        weight = graph.constant(nearest.weight / self._own.temperature, "float32")
         return graph.add("Add", alone, graph.add("Mul", bonus, weight))
 
     def _likely_only(self, nearness: str, alone: str) -> str:

@@ -99,12 +99,12 @@ def load_imported(
     return ImportedHead(artifact, engine, head.predict, head.least_side)
 
 
-def _check_network(what: str, name: str, sha256: str, pool: EncoderPool | BackbonePool) -> None:
+def _check_network(noun: str, name: str, sha256: str, pool: EncoderPool | BackbonePool) -> None:
     # The name becomes part of a path, so a name with slashes is rejected first.
     is_here = _NETWORK.fullmatch(name) is not None and pool.is_installed(name)
     if not is_here or pool.sha256(name) != sha256:
         raise ArtifactError(
-            f"The model needs the {what} {name[:64]!r} with the digest {sha256[:64]}, which is "
+            f"The model needs the {noun} {name[:64]!r} with the digest {sha256[:64]}, which is "
             f"not installed here. Install it with: {MODELS_COMMAND} install"
         )
 
@@ -120,10 +120,10 @@ def _check_looks(header: Mapping[str, Any]) -> None:
         raise ArtifactError("The head sees an image in more or larger crops than are allowed.")
 
 
-def _is_look(one: object) -> bool:
-    if not isinstance(one, list) or len(one) != 2:
+def _is_look(value: object) -> bool:
+    if not isinstance(value, list) or len(value) != 2:
         return False
-    return all(isinstance(part, int | float) and 0 < part <= _MAX_SIDE for part in one)
+    return all(isinstance(part, int | float) and 0 < part <= _MAX_SIDE for part in value)
 
 
 def compare_golden(
@@ -159,14 +159,14 @@ def compare_golden(
     return largest
 
 
-def _difference(found: Items, expected: Any) -> float:
+def _difference(items: Items, expected: Any) -> float:
     """Return the largest difference of probability; infinity if labels or objects do not match."""
-    if [as_json(one) for one in found] == expected:
+    if [as_json(one) for one in items] == expected:
         return 0.0
-    if any("box" in one for one in expected) or any(isinstance(one, Detection) for one in found):
-        return _box_difference([as_json(one) for one in found], expected)
+    if any("box" in one for one in expected) or any(isinstance(one, Detection) for one in items):
+        return _box_difference([as_json(one) for one in items], expected)
     # The order of labels with nearly equal probabilities may differ.
-    shares = {one.label: one.probability for one in found}
+    shares = {one.label: one.probability for one in items}
     if shares.keys() != {one["label"] for one in expected}:
         return math.inf
     return max(
@@ -174,14 +174,14 @@ def _difference(found: Items, expected: Any) -> float:
     )
 
 
-def _box_difference(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> float:
-    """Return the largest difference of probability between two lists of objects.
+def _box_difference(boxes: list[dict[str, Any]], expected: list[dict[str, Any]]) -> float:
+    """Return the largest difference of probability between two lists of detected objects.
 
     Objects with the same label and nearly the same box are compared. The difference is infinite
     if an object with a probability of at least _SURE has no match in the other list.
     """
     largest = 0.0
-    for these, others in ((found, expected), (expected, found)):
+    for these, others in ((boxes, expected), (expected, boxes)):
         for one in these:
             if one["probability"] < _SURE:
                 continue

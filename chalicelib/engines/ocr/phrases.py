@@ -62,19 +62,19 @@ def usual_space(lines: Iterable[list[Gap]]) -> float:
     return min(_WIDEST_SPACE, median(spaces)) if spaces else 0.0
 
 
-def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, usual: float) -> list[Range]:
+def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, space_width: float) -> list[Range]:
     """Join the runs of ink of a line that belong to one item.
 
     Args:
         ink: ink of a line.
         gaps: gaps of the same line.
         factor: least width of a gap that separates two items.
-        usual: width of a space on the page.
+        space_width: width of a space on the page.
 
     Returns:
         The beginning and end of each item along the line, 0 to 1.
     """
-    at_spaces, inside = _least_gaps(gaps, factor, usual)
+    at_spaces, inside = _least_gaps(gaps, factor, space_width)
     ranges = [ink.spans[0]]
     for gap, (start, end) in zip(gaps, ink.spans[1:], strict=True):
         if gap.width > (at_spaces if gap.is_space else inside):
@@ -90,11 +90,11 @@ def _is_space(line: TextLine, middle: float) -> bool:
     return " " in line.text[max(0, behind - 1) : behind + 1]
 
 
-def _least_gaps(gaps: list[Gap], factor: float, usual: float) -> tuple[float, float]:
+def _least_gaps(gaps: list[Gap], factor: float, space_width: float) -> tuple[float, float]:
     """Return the minimum widths of a gap between items: one at a space, one between letters."""
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     own = min(_WIDEST_SPACE, median_low(spaces)) if len(spaces) >= _FEW else 0.0
-    at_spaces = max(factor, WIDER * max(own, usual))
+    at_spaces = max(factor, WIDER * max(own, space_width))
     between = median(letters) if letters else 0.0
     return at_spaces, max(_INSIDE * factor, at_spaces, _LETTER_GAPS * between)

@@ -142,13 +142,13 @@ def _shifted(line: TextLine, across: float, down: float) -> TextLine:
     return replace(line, box=moved, quad=quad, course=None)
 
 
-def _without_text(found: Sequence[TextLine]) -> list[TextLine]:
-    """Return the lines that were detected but not recognised."""
-    return [line for line in found if not line.text]
+def _without_text(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Return the lines without recognised text."""
+    return [line for line in lines if not line.text]
 
 
-def _with_text(found: Sequence[TextLine]) -> list[TextLine]:
-    return [line for line in found if line.text]
+def _with_text(lines: Sequence[TextLine]) -> list[TextLine]:
+    return [line for line in lines if line.text]
 
 
 def _exact(page: Page, layer: tuple[TextLine, ...], pictured: Sequence[TextLine]) -> ReadPage:
@@ -180,14 +180,14 @@ def _straightened(
     page: Page,
     turns: int,
     pixels: Pixels,
-    found: Sequence[TextLine],
+    lines: Sequence[TextLine],
     engine: TextEngine,
     check: CancelCheck,
 ) -> ReadPage:
     """Straighten a page with bent lines and read it again; return the better of both results."""
-    courses = [line.course for line in found if line.course is not None]
+    courses = [line.course for line in lines if line.course is not None]
     unrolling = find_unrolling(pixels, courses)
-    flat = turns, pixels, found, None
+    flat = turns, pixels, lines, None
     if unrolling is None:
         return _spaced(page, flat, check)
     check()
@@ -200,7 +200,7 @@ def _straightened(
         unrolling = unrolling.turned_over(pixels.shape[1], pixels.shape[0])
         straight = turned_pixels(straight, 2)
         again = engine.read(straight, check)
-    is_better = _text_score(again) > _text_score(found)
+    is_better = _text_score(again) > _text_score(lines)
     return _spaced(page, (turns, straight, again, unrolling) if is_better else flat, check)
 
 
@@ -212,9 +212,9 @@ def _spaced(page: Page, read: _Reading, check: CancelCheck) -> ReadPage:
     return ReadPage(page, turns, pixels, lines, unread=unread, unrolling=unrolling)
 
 
-def _text_score(found: Sequence[TextLine]) -> float:
+def _text_score(lines: Sequence[TextLine]) -> float:
     """Return the number of recognised characters, each weighted by its probability."""
-    return sum(line.probability * len(line.text) for line in found)
+    return sum(line.probability * len(line.text) for line in lines)
 
 
 def _is_upside_down(

@@ -54,5 +54,5 @@ def _divided(pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck) -> l
     ]
 
 
-def _divided_line(line: TextLine, ink: Ink, usual: float) -> LineSplit:
-    return divide(line, ink, phrase_ranges(ink, find_gaps(line, ink), TEXT_GAP, usual))
+def _divided_line(line: TextLine, ink: Ink, space: float) -> LineSplit:
+    return divide(line, ink, phrase_ranges(ink, find_gaps(line, ink), TEXT_GAP, space))

@@ -34,22 +34,22 @@ _FEW = 3
 _CLOSING = frozenset(",.;!?)]}%'\"")
 
 
-def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> TextLine:
+def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], space_width: float) -> TextLine:
     """Insert a space into a line's text at each wide gap in its ink.
 
     Args:
         line: line as an engine read it; a line without positions of its characters is not changed.
         ink: ink of the line.
         gaps: gaps of the line.
-        usual: usual width of a space on the page; 0 if unknown.
+        space_width: usual width of a space on the page; 0 if unknown.
     """
     if len(line.places) != len(line.text):
         return line
-    return _spaced(line, _overlooked(line, ink, gaps, usual))
+    return _spaced(line, _overlooked(line, ink, gaps, space_width))
 
 
 def _overlooked(
-    line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float
+    line: TextLine, ink: Ink, gaps: Sequence[Gap], space_width: float
 ) -> list[tuple[int, float]]:
     """Return the wide gaps without a space: index of the next character, and the gap's middle.
 
@@ -57,7 +57,7 @@ def _overlooked(
     """
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
-    space = min(median(spaces), usual) if len(spaces) >= _FEW else usual
+    space = min(median(spaces), space_width) if len(spaces) >= _FEW else space_width
     least = max(_LEAST, _LETTER_GAPS * median(letters) if letters else 0.0)
     found = []
     for gap, (left, right) in zip(gaps, pairwise(ink.spans), strict=True):
@@ -71,10 +71,10 @@ def _overlooked(
     return found
 
 
-def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
+def _spaced(line: TextLine, gaps: Sequence[tuple[int, float]]) -> TextLine:
     """Insert spaces into a line's text, from the right so that indexes stay valid."""
     text, places = line.text, line.places
-    for at, middle in reversed(found):
+    for at, middle in reversed(gaps):
         text = f"{text[:at]} {text[at:]}"
         places = (*places[:at], middle, *places[at:])
     return line if text == line.text else replace(line, text=text, places=places)

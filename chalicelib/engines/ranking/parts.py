@@ -48,19 +48,19 @@ class Judged:
         return (None if label == _NONE else self.names[label]), float(self.probabilities[at])
 
 
-def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
+def dump_part(items: Sequence[tuple[int, Judgement]]) -> bytes:
     """Return the stored form of judgements; equal judgements give equal bytes.
 
     Args:
-        found: index of each sample's line in the part, and the model's judgement.
+        items: index of each sample's line in the part, and the model's judgement.
     """
     names: dict[str, int] = {}
     labels = [
-        _NONE if one.label is None else names.setdefault(one.label, len(names)) for _, one in found
+        _NONE if one.label is None else names.setdefault(one.label, len(names)) for _, one in items
     ]
-    judgements = [one for _, one in found]
+    judgements = [one for _, one in items]
     arrays: dict[str, Array] = {
-        "lines": np.array([place for place, _ in found], np.int32),
+        "lines": np.array([place for place, _ in items], np.int32),
         "labels": np.array(labels, np.int32),
         "probabilities": np.array([one.probability for one in judgements], np.float64),
         # The member keeps its old name, because parts of running rankings are stored under it.

@@ -107,12 +107,12 @@ class _Field:
             highest = np.argpartition(-bounds, min(_BLOCK, len(bounds)) - 1)[:_BLOCK]
             self._measure(highest[bounds[highest] >= 0.0])
 
-    def take(self, chosen: int) -> None:
+    def take(self, index: int) -> None:
         """Select a sample: correct the errors of similar samples, and exclude near-duplicates."""
-        near = self._vectors @ self._vectors[chosen]
+        near = self._vectors @ self._vectors[index]
         np.maximum(self._settled, kernel(near), out=self._settled)
         self._is_free &= near < NEAR
-        self._is_free[chosen] = False
+        self._is_free[index] = False
         self._is_exact[:] = False
 
     def _measure(self, places: Ints) -> None:

@@ -50,7 +50,7 @@ class Benefit:
     """Lower end of the 95 % interval of the accuracy gain, from paired predictions."""
     decrease: float
     """Lower end of the 95 % interval of the decrease of the log-loss, from paired predictions."""
-    worth: float
+    threshold: float
     """Relative decrease of the log-loss that is enough to use the additional encoders."""
     needs_proof: bool
     """Whether the additional encoders must also have a tenth fewer wrong answers, and a significant
@@ -59,7 +59,7 @@ class Benefit:
     @property
     def is_worth_it(self) -> bool:
         """Return whether the additional encoders reduce the loss or the wrong answers enough."""
-        is_lower = self.after < self.before and self.after <= (1.0 - self.worth) * self.before
+        is_lower = self.after < self.before and self.after <= (1.0 - self.threshold) * self.before
         if not self.needs_proof:
             return self.gain > 0 or is_lower
         # A significant gain of a few texts in a thousand would not be noticed, and shrinks further
@@ -78,7 +78,7 @@ class Benefit:
             f"{verdict}, because on a sample of {self.texts} texts the wrong answers change from "
             f"{before} to {after} %{required}, the accuracy by at least {100 * self.gain:+.1f} "
             f"points, and the out-of-fold log-loss from {self.before:.3f} to {self.after:.3f} "
-            f"({self.worth:.0%} is required), a decrease of at least {self.decrease:+.3f}"
+            f"({self.threshold:.0%} is required), a decrease of at least {self.decrease:+.3f}"
         )
 
 
@@ -95,7 +95,7 @@ def measure_benefit(
     sample: TextTrainingSet,
     before: Sequence[str],
     after: Sequence[str],
-    worth: float,
+    threshold: float,
     *,
     needs_proof: bool,
 ) -> Benefit:
@@ -105,7 +105,7 @@ def measure_benefit(
         sample: vectors of all encoders, and labels.
         before: names of the current encoders.
         after: names of the current and the additional encoders.
-        worth: relative decrease of the log-loss that justifies using `after`.
+        threshold: relative decrease of the log-loss that justifies using `after`.
         needs_proof: whether stricter conditions apply (see `Benefit.needs_proof`).
 
     Raises:
@@ -123,7 +123,7 @@ def measure_benefit(
         wrong=(1.0 - _mean(right[0]), 1.0 - _mean(right[1])),
         gain=_lower_end(right[1] - right[0]),
         decrease=_lower_end(old.losses[places] - new.losses[others]),
-        worth=worth,
+        threshold=threshold,
         needs_proof=needs_proof,
     )
 
@@ -150,7 +150,7 @@ def _out_of_fold(sample: TextTrainingSet) -> _OutOfFold:
         # Exact arithmetic would cost several times as much, and only a tie could end differently.
         problem = HeadObjective(training, plan.labels, _PENALTY_INVERSE, PlainArithmetic())
         head = fit_head(problem, None, _TOLERANCE)
-        logits += [head.logits(batch.features.astype(np.float32)) for batch in fold.held]
+        logits += [head.logits(batch.features.astype(np.float32)) for batch in fold.held_out]
     found, whole = np.concatenate(logits), join_folds(folds)
     temperature = fit_temperature(found, whole.truth)
     own = found[np.arange(len(found)), whole.truth].astype(np.float64) / temperature

@@ -399,11 +399,11 @@ def _count(value: object) -> int:
     return value
 
 
-def _numbers(content: Artifact, name: str, wanted: np.dtype[Number]) -> npt.NDArray[Number]:
+def _numbers(content: Artifact, name: str, dtype: np.dtype[Number]) -> npt.NDArray[Number]:
     array = content.arrays[name]
-    if array.dtype != wanted:
-        raise TypeError(f"{name} holds {array.dtype}, not {wanted}")
-    return array.astype(wanted, copy=False)
+    if array.dtype != dtype:
+        raise TypeError(f"{name} holds {array.dtype}, not {dtype}")
+    return array.astype(dtype, copy=False)
 
 
 def _check_shapes(parameters: TextParameters) -> None:

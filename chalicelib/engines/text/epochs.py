@@ -40,7 +40,7 @@ class Epochs:
 def train_epochs(
     plan: FitPlan,
     label_names: Sequence[str],
-    chosen: CrossValidation,
+    choice: CrossValidation,
     rejection: Rejection,
     options: TextFitOptions,
     on_epoch: Callable[[TextEpoch], None],
@@ -50,15 +50,15 @@ def train_epochs(
     Args:
         plan: the features, with the split into training and held-out part.
         label_names: labels in the dataset's order.
-        chosen: penalty, temperature and weight of the nearest texts, from the cross-validation.
+        choice: penalty, temperature and weight of the nearest texts, from the cross-validation.
         rejection: settings for the rejection of texts.
         options: options of the training.
         on_epoch: called after every epoch with its record.
     """
     may_reject = options.out_of_domain_rate is not None
-    evaluator = make_evaluator(plan.layout, label_names, chosen, rejection, may_reject=may_reject)
-    batches = plan.layout.batches(lambda part: not part.is_held)
-    problem = HeadObjective(batches, plan.labels, chosen.penalty_inverse, plan.arithmetic)
+    evaluator = make_evaluator(plan.layout, label_names, choice, rejection, may_reject=may_reject)
+    batches = plan.layout.batches(lambda part: not part.is_held_out)
+    problem = HeadObjective(batches, plan.labels, choice.penalty_inverse, plan.arithmetic)
     iterations = problem.iterations(None, TOLERANCE)
     head = problem.head(problem.zeros())
     number, last = 0, TextEpoch(0, evaluator.metrics(head))

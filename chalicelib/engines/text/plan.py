@@ -79,8 +79,8 @@ def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptio
         for digest, label in zip(training_set.digests, labels, strict=True)
     ]
     split = split_examples(keys, labels, groups, options.split_ratio, fold_count, options.seed)
-    order = sorted_rows(split.held, split.folds, split.ranks)
-    ranges = make_row_ranges(split.held[order], split.folds[order], len(phrases))
+    order = sorted_rows(split.held_out, split.folds, split.ranks)
+    ranges = make_row_ranges(split.held_out[order], split.folds[order], len(phrases))
     features = features_of(order)
     if len(phrases) and training_set.label_blocks is not None:
         extra = scaling.features(training_set.label_blocks, phrases, arithmetic.dtype)

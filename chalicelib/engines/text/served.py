@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def fit_served(
     training_set: TextTrainingSet,
     plan: FitPlan,
-    chosen: CrossValidation,
+    choice: CrossValidation,
     rejection: Rejection,
     head: SoftmaxHead,
     max_epochs: int | None,
@@ -34,18 +34,18 @@ def fit_served(
     Args:
         training_set: labels and vectors by encoder.
         plan: features and their scaling.
-        chosen: penalty, temperature and weight of the nearest texts.
+        choice: penalty, temperature and weight of the nearest texts.
         rejection: settings for the rejection of texts.
         head: the head to start from; it was trained on the training part only.
         max_epochs: maximum number of epochs; None: no limit, train until the loss stops falling.
     """
     batches = plan.layout.batches(lambda part: True)
-    problem = HeadObjective(batches, plan.labels, chosen.penalty_inverse, plan.arithmetic)
+    problem = HeadObjective(batches, plan.labels, choice.penalty_inverse, plan.arithmetic)
     limit = None if max_epochs is None else max_epochs * ITERATIONS_OF_EPOCH
     for following in islice(problem.iterations(head, TOLERANCE), limit):
         head = following
     texts = plan.layout.batches(lambda part: not part.is_phrase)
-    weight, scaling = chosen.nearness_weight, plan.scaling
+    weight, scaling = choice.nearness_weight, plan.scaling
     uses = tuple(
         EncoderUse(name, training_set.encoder_digests.get(name, ""), len(mean))
         for name, mean in zip(scaling.names, scaling.means, strict=True)
@@ -58,9 +58,9 @@ def fit_served(
         biases=head.biases.astype(np.float32),
         means=np.concatenate(scaling.means).astype(np.float32),
         norms=scaling.norms,
-        temperature=chosen.temperature,
+        temperature=choice.temperature,
         threshold=rejection.threshold,
-        rejector=None if rejection.rejectors is None else rejection.rejectors.served,
+        rejector=None if rejection.rejectors is None else rejection.rejectors.served_rejector,
         neighbours=fit_neighbours(texts, plan.labels, weight) if weight else None,
         windows=training_set.reading,
     )

@@ -62,13 +62,13 @@ class _Withheld(NamedTuple):
 
 
 def add_margin(
-    plan: FitPlan, chosen: CrossValidation, rejection: Rejection, rate: float | None
+    plan: FitPlan, choice: CrossValidation, rejection: Rejection, rate: float | None
 ) -> Rejection:
     """Lower the rejection thresholds, so that new wordings of users are rejected less often.
 
     Args:
         plan: features, labels and background texts.
-        chosen: penalty, temperature and weight of the nearest texts.
+        choice: penalty, temperature and weight of the nearest texts.
         rejection: rejectors whose thresholds are fitted to the wording of the examples.
         rate: fraction of in-domain texts that may be rejected.
     """
@@ -80,27 +80,27 @@ def add_margin(
     rejection = replace(rejection, rejectors=fitted)
     if plan.labels < _FEWEST_LABELS or texts > FEW_TEXTS:
         return rejection
-    found = _withhold(plan, chosen, fitted.served)
+    found = _withhold(plan, choice, fitted.served_rejector)
     if found is None:
         return rejection
     # The held-out part must not influence the rejector that it is evaluated with.
-    is_trained = np.isin(plan.layout.order[found.rows], chosen.examples[chosen.is_trained])
+    is_trained = np.isin(plan.layout.order[found.rows], choice.examples[choice.is_trained])
     every, rates = np.ones(len(found.rows), bool), (rate, _most_lost(plan))
-    served = _for_users(fitted.served, found, (usual, background), rates, every)
+    served = _for_users(fitted.served_rejector, found, (usual, background), rates, every)
     metric = _for_users(fitted.metric, found, (usual, background), rates, is_trained)
     clusters, labels = found.signals[~found.is_foreign], found.signals[found.is_foreign]
     withheld = WithheldScores(scores(clusters), scores(labels))
-    rejectors = replace(fitted, served=served, metric=metric, withheld=withheld)
+    rejectors = replace(fitted, served_rejector=served, metric=metric, withheld=withheld)
     rejectors = _with_samples(rejectors, (usual, clusters, labels, background))
     return replace(rejection, rejectors=rejectors)
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store 200 rows of each array of `kinds` in `fitted.served`, for later adjustments."""
+    """Store 200 rows of each array of `kinds` in `fitted.served_rejector`, for adjustments."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
-    return replace(fitted, served=replace(fitted.served, samples=samples))
+    return replace(fitted, served_rejector=replace(fitted.served_rejector, samples=samples))
 
 
 def _spread(signals: Doubles) -> Doubles:
@@ -117,7 +117,7 @@ def _most_lost(plan: FitPlan) -> float:
 
 def _for_users(
     rejector: Rejector,
-    found: _Withheld,
+    withheld: _Withheld,
     reference: tuple[Doubles, Doubles],
     rates: tuple[float, float],
     rows: Bools,
@@ -126,7 +126,7 @@ def _for_users(
 
     Args:
         rejector: the rejector.
-        found: signals of withheld texts, from heads trained without these and similar texts.
+        withheld: signals of withheld texts, from heads trained without these and similar texts.
         reference: two arrays of scaled signals, float64: the out-of-fold signals of the examples,
             shape (texts, 3), and the signals of the background texts, shape (m, 3).
         rates: two fractions. The first is the fraction of in-domain texts that may be rejected. The
@@ -134,16 +134,16 @@ def _for_users(
             were rejected before, at most this fraction may be accepted.
         rows: whether to use each withheld text, bool.
     """
-    is_known = rows & ~found.is_foreign
+    is_known = rows & ~withheld.is_foreign
     usual, background = reference
-    known, foreign = found.scores[is_known], found.scores[rows & found.is_foreign]
+    known, foreign = withheld.scores[is_known], withheld.scores[rows & withheld.is_foreign]
     if not len(known) or not len(foreign):
         return rejector
     rate, lost = rates
     cautious = float(np.quantile(known, rate))
     least = float(np.quantile(foreign, (1.0 - lost) * (foreign < rejector.threshold).mean()))
     # Each text as it is, and as if its wording were new: users send both kinds.
-    inside = np.concatenate([usual[np.unique(found.rows[rows])], found.signals[is_known]])
+    inside = np.concatenate([usual[np.unique(withheld.rows[rows])], withheld.signals[is_known]])
     return replace(
         rejector,
         scale=replace(rejector.scale, trust=fit_trust(inside, background)),
@@ -151,7 +151,7 @@ def _for_users(
     )
 
 
-def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Withheld | None:
+def _withhold(plan: FitPlan, choice: CrossValidation, rejector: Rejector) -> _Withheld | None:
     layout, texts = plan.layout, len(plan.layout.order)
     labels, clusters = layout.labels[:texts], _clusters(plan)
     groups = np.arange(plan.labels) % _CLUSTERS
@@ -163,7 +163,7 @@ def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Wi
         is_known = np.isin(labels, labels[is_seen]) & ~is_seen & ~is_foreign
         asked = np.flatnonzero(is_foreign | is_known)
         if len(asked) and is_seen.any():
-            found = _signals(plan, chosen, rejector, np.flatnonzero(is_seen), asked)
+            found = _signals(plan, choice, rejector, np.flatnonzero(is_seen), asked)
             parts.append(_Withheld(found, asked, is_foreign[asked]))
     return (
         _Withheld(*(np.concatenate(part) for part in zip(*parts, strict=True))) if parts else None
@@ -171,22 +171,22 @@ def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Wi
 
 
 def _signals(
-    plan: FitPlan, chosen: CrossValidation, rejector: Rejector, seen: Ints, asked: Ints
+    plan: FitPlan, choice: CrossValidation, rejector: Rejector, training_rows: Ints, rows: Ints
 ) -> Doubles:
-    """Train a head on the rows `seen`, and return its scaled signals for the rows `asked`."""
+    """Train a head on `training_rows`, and return scaled signals for `rows`."""
     layout, background = plan.layout, plan.background
-    present, numbers = np.unique(layout.labels[seen], return_inverse=True)
-    batch = ExampleBatch(layout.features[seen], numbers)
-    problem = HeadObjective([batch], len(present), chosen.penalty_inverse, plan.arithmetic)
-    features = layout.features[asked]
+    present, numbers = np.unique(layout.labels[training_rows], return_inverse=True)
+    batch = ExampleBatch(layout.features[training_rows], numbers)
+    problem = HeadObjective([batch], len(present), choice.penalty_inverse, plan.arithmetic)
+    features = layout.features[rows]
     alone = logits = fit_head(problem, None, _TOLERANCE).logits(features)
-    if chosen.nearness_weight:
+    if choice.nearness_weight:
         near = fit_neighbours([batch], len(present), 1.0).nearness(features)
-        logits = add_nearness(alone, near, chosen.nearness_weight)
+        logits = add_nearness(alone, near, choice.nearness_weight)
     domain = rejector.domain
     if background is not None:
         domain = fit_domain(batch.features, background.features, mean_vector(background.features))
-    support = answer_support(alone, logits, chosen.temperature)
+    support = answer_support(alone, logits, choice.temperature)
     answers = present[logits.argmax(axis=1)]
     return rejector.scale.scaled(support, domain.evidence(features), answers)
 

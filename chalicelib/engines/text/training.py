@@ -177,7 +177,7 @@ def _evaluation(texts: TrainingTexts, folds: OutOfFold) -> Evaluation:
     own = texts.spans[0][1] if texts.spans else len(texts.texts)
     order = np.argsort(folds.examples, kind="stable")
     places = folds.examples[order].tolist()
-    shares = folds.probabilities if folds.served is None else folds.served
+    shares = folds.probabilities if folds.calibrated is None else folds.calibrated
     return evaluate_single(
         [texts.example_ids[place] if place < own else None for place in places],
         texts.labels,

@@ -102,8 +102,8 @@ def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
     return artifact.read(content, KIND, VERSION, lambda found: _model(found, backbones))
 
 
-def _model(found: Artifact, backbones: BackbonePool) -> PrebuiltVision:
-    header, indexes = found.header, found.arrays["indexes"].astype(np.int64)
+def _model(artifact: Artifact, backbones: BackbonePool) -> PrebuiltVision:
+    header, indexes = artifact.header, artifact.arrays["indexes"].astype(np.int64)
     labels = tuple(str(name) for name in header["labels"])
     dataset_type, backbone = str(header["type"]), str(header["backbone"])
     use = BackboneUse(backbone, str(header["backbone_sha256"]))

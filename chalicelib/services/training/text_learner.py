@@ -278,7 +278,7 @@ class TextLearner:
         )
         if asked is not None:
             reason = "The request names it." if wish else "This installation uses it by default."
-            return wanted.named(str(asked), reason)
+            return wanted.profile(str(asked), reason)
         if _uses_names(model, texts):
             return profile_of_names(self._ladder(wanted, texts))
         return self._climb(model, dataset, wanted, texts, progress)

@@ -25,7 +25,7 @@ def test_near_duplicates_are_kept_on_one_side() -> None:
     plan = make_plan(doubled, doubled.label_indexes, TextFitOptions())
 
     assert plan.duplicates == Duplicates(kept_together=20, across_split=0)
-    held = set(plan.layout.examples(lambda part: part.is_held).tolist())
+    held = set(plan.layout.examples(lambda part: part.is_held_out).tolist())
     assert 10 < len(held) < 35
     assert all((row in held) == (90 + row in held) for row in range(20))
 
@@ -40,7 +40,7 @@ def test_texts_of_the_same_words_are_kept_on_one_side() -> None:
     )
 
     assert plan.duplicates == Duplicates(kept_together=45, across_split=0)
-    held = set(plan.layout.examples(lambda part: part.is_held).tolist())
+    held = set(plan.layout.examples(lambda part: part.is_held_out).tolist())
     assert 10 < len(held) < 35
     assert all((row in held) == (row + 1 in held) for row in range(0, 90, 2))
 

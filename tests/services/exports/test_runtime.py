@@ -150,7 +150,7 @@ def test_a_model_of_spelling_is_answered_alike(
 ) -> None:
     """The runtime package includes the encoder of spelling, which has no files and no graph."""
     spelled = Profile("fast", ("bge", WORDS))
-    monkeypatch.setattr(ProfileRequest, "named", lambda wanted, name, reason="": spelled)
+    monkeypatch.setattr(ProfileRequest, "profile", lambda request, name, reason="": spelled)
     model = text_model(world, "text-intent", {"outOfDomainRate": 0.05})
 
     place = check(world, package, model, TEXTS, tmp_path)

@@ -173,9 +173,9 @@ _PLAIN_ENDS = word_set(
 _INSIDE = re.compile(r"(?:^|[ ,])(?:\d{1,6}[A-Za-z]?(?:[\-/]\d{1,5})?)(?:,| {1,2}[A-Z0-9])")
 
 
-def _is_prose(rest: str) -> bool:
-    """Return whether the text after a number is a sentence, not a street."""
-    words = [word for word in rest.split() if word.islower() and word.isalpha()]
+def _is_prose(text: str) -> bool:
+    """Return whether `text`, which follows a number, is a sentence and not a street."""
+    words = [word for word in text.split() if word.islower() and word.isalpha()]
     return len(words) >= _PROSE_WORDS or not _PROSE.isdisjoint(words)
 
 

@@ -127,36 +127,36 @@ def _span_of(
     return Span(start, end, shown, confidence)
 
 
-def _one_number(found: str) -> str:
+def _one_number(match: str) -> str:
     """Cut a match to its first phone number if it contains two."""
     count = 0
-    for place, char in enumerate(found):
+    for place, char in enumerate(match):
         count += char.isdecimal()
         if char.isalpha() or char == "#":
             break
         if count > _DIGITS_AT_MOST:
-            found = found[: _last_gap(found, place)]
+            match = match[: _last_gap(match, place)]
             break
     # A slash between spaces separates two numbers, unless only an area code is before the slash.
-    head, slash, _ = found.partition(" / ")
+    head, slash, _ = match.partition(" / ")
     if slash and sum(char.isdecimal() for char in head) >= _ENOUGH_BEFORE_SLASH:
-        found = head
-    closed = found.rstrip(" .-/,;(")
+        match = head
+    closed = match.rstrip(" .-/,;(")
     return closed if closed.count(")") <= closed.count("(") else closed.rstrip(")")
 
 
-def _last_gap(found: str, place: int) -> int:
-    """Return the index of the last separator before `place`; `place` if there is none."""
-    gap = max(found.rfind(mark, 0, place) for mark in " .-/")
+def _last_gap(match: str, place: int) -> int:
+    """Return the index of the last separator before `place`; `place` if `match` has none there."""
+    gap = max(match.rfind(mark, 0, place) for mark in " .-/")
     return gap if gap > 0 else place
 
 
 def _is_number(
-    found: str, corrected: str, bounds: tuple[int, int], fewest: int, confidence: float
+    match: str, corrected: str, bounds: tuple[int, int], fewest: int, confidence: float
 ) -> bool:
     """Return whether a match is a phone number, and not a similar date, code or amount."""
-    count = sum(char.isdecimal() for char in found)
-    if count < fewest or not found or _PAYMENT_CARD.match(corrected, bounds[0]):
+    count = sum(char.isdecimal() for char in match)
+    if count < fewest or not match or _PAYMENT_CARD.match(corrected, bounds[0]):
         return False
     before = corrected[max(0, bounds[0] - 2) : bounds[0]]
     after = corrected[bounds[1] : bounds[1] + 3]
@@ -170,9 +170,9 @@ def _is_number(
         return False
     if fewest == 0:
         return (
-            any(char.isalpha() for char in found)
-            and _LETTER_DIGITS[0] <= (sum(char.isalnum() for char in found)) <= _LETTER_DIGITS[1]
+            any(char.isalpha() for char in match)
+            and _LETTER_DIGITS[0] <= (sum(char.isalnum() for char in match)) <= _LETTER_DIGITS[1]
         )
-    if found.startswith(("+", "(+")):
+    if match.startswith(("+", "(+")):
         return True
-    return not any(pattern.fullmatch(found) for pattern in _NOT_A_PHONE)
+    return not any(pattern.fullmatch(match) for pattern in _NOT_A_PHONE)

@@ -127,20 +127,20 @@ def level_pieces(
     return pieces
 
 
-def _parts(whole: Piece, line: TextLine) -> Iterator[Piece]:
+def _parts(run: Piece, line: TextLine) -> Iterator[Piece]:
     """Split a run at gaps that are as wide as a gutter."""
-    width = whole.right - whole.left
+    width = run.right - run.left
     shown = [at for at, letter in enumerate(line.text) if letter != " "]
     steps = [line.places[b] - line.places[a] for a, b in pairwise(shown)] if line.places else []
     usual = median(steps) if steps else 0.0
-    start, left = 0, whole.left
+    start, left = 0, run.left
     for (before, behind), step in zip(pairwise(shown), steps, strict=False):
-        if behind - before > 1 and (step - usual) * width >= _GUTTER * whole.height:
-            right = whole.left + (line.places[before] + usual / 2) * width
-            part = replace(whole, begin=start, end=before + 1, left=left, right=right)
+        if behind - before > 1 and (step - usual) * width >= _GUTTER * run.height:
+            right = run.left + (line.places[before] + usual / 2) * width
+            part = replace(run, begin=start, end=before + 1, left=left, right=right)
             yield replace(part, first_word=_first_word(line.text, start))
-            start, left = behind, whole.left + (line.places[behind] - usual / 2) * width
-    yield replace(whole, begin=start, left=left, first_word=_first_word(line.text, start))
+            start, left = behind, run.left + (line.places[behind] - usual / 2) * width
+    yield replace(run, begin=start, left=left, first_word=_first_word(line.text, start))
 
 
 def _first_word(text: str, start: int) -> int:
@@ -238,25 +238,25 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
     return [_Strip(strip, height) for strip in found]
 
 
-def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
-    """Return the x intervals without pieces: gaps at least `least` wide, and both margins."""
+def _free(pieces: Iterable[Piece], minimum: float) -> list[Interval]:
+    """Return the x intervals without pieces: gaps at least `minimum` wide, and both margins."""
     free = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.left):
-        if piece.left - reach >= least:
+        if piece.left - reach >= minimum:
             free.append((reach, piece.left))
         reach = max(reach, piece.right)
     return [*free, (reach, math.inf)]
 
 
-def _common(one: list[Interval], other: list[Interval], least: float) -> list[Interval]:
-    """Return the intervals that both lists cover, without those narrower than `least`."""
+def _common(one: list[Interval], other: list[Interval], minimum: float) -> list[Interval]:
+    """Return the intervals that both lists cover and that are at least `minimum` wide."""
     found = []
     first = second = 0
     while first < len(one) and second < len(other):
         left = max(one[first][0], other[second][0])
         right = min(one[first][1], other[second][1])
-        if right - left >= least:
+        if right - left >= minimum:
             found.append((left, right))
         if one[first][1] < other[second][1]:
             first += 1

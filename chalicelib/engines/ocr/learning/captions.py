@@ -75,10 +75,10 @@ def texts_near(
 
 
 def _above(
-    others: Sequence[LineSegment], rect: Rect, height: float, values: frozenset[str]
+    segments: Sequence[LineSegment], rect: Rect, height: float, values: frozenset[str]
 ) -> Iterator[NearText]:
     """Yield the texts above a value; two lines of a caption are also yielded as one text."""
-    above = [each for each in others if _is_above(each.rect, rect, height)]
+    above = [each for each in segments if _is_above(each.rect, rect, height)]
     above.sort(key=lambda each: (-round(each.rect.max_y / height), each.rect.min_x))
     for order, each in enumerate(above[:_MOST_ABOVE]):
         factor = (

@@ -37,7 +37,7 @@ def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[Rank
     If there are many examples, texts that occur in several examples are left out if they are near
     the value in only one example.
     """
-    located = {at: each.near[entity] for at, each in enumerate(examples) if entity in each.near}
+    located = {at: each.texts[entity] for at, each in enumerate(examples) if entity in each.texts}
     sightings: dict[CaptionKey, dict[int, NearText]] = {}
     for number, texts in located.items():
         for key, near in texts.items():
@@ -55,15 +55,15 @@ def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[Rank
     return [each for each in every if each.score >= _LEAST_SCORE]
 
 
-def _ranked(folded: str, seen: Mapping[int, NearText], present: int, located: int) -> RankedCaption:
-    closeness = sum(near.closeness for near in seen.values()) / len(seen)
+def _ranked(folded: str, hits: Mapping[int, NearText], present: int, located: int) -> RankedCaption:
+    closeness = sum(near.closeness for near in hits.values()) / len(hits)
     # Fraction of the examples with the caption near the value, and fraction of the examples with
     # the caption in which it is near the value.
-    cover, precision = len(seen) / located, len(seen) / max(1, present)
-    spellings = Counter(near.text for near in seen.values())
+    cover, precision = len(hits) / located, len(hits) / max(1, present)
+    spellings = Counter(near.text for near in hits.values())
     text = min(spellings, key=lambda each: (-spellings[each], each))
     score = closeness * precision * cover**0.5
-    return RankedCaption(text, folded, score, frozenset(seen))
+    return RankedCaption(text, folded, score, frozenset(hits))
 
 
 def choose_captions(

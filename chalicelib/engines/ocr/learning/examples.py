@@ -62,9 +62,9 @@ class LearningExample:
     pages: tuple[PackedPage, ...]
     values: Mapping[str, str]
     """The value of each entity; an empty text if the field has no value."""
-    near: Mapping[str, Mapping[CaptionKey, NearText]]
+    texts: Mapping[str, Mapping[CaptionKey, NearText]]
     """For each entity whose value is on the pages: the texts near the value."""
-    found: Mapping[str, str]
+    matches: Mapping[str, str]
     """The value of each entity as it is written on the pages."""
     words: str
     """All words of the pages, normalised, for searching captions."""

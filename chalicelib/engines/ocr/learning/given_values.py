@@ -194,11 +194,11 @@ class PageTexts:
                 return found
         return []
 
-    def _exact(self, wanted: str) -> Iterator[ValuePlace]:
-        """Yield places with exactly the letters and digits `wanted`, on one line or on several."""
-        for length in range(1, len(wanted) + 1):
-            for number, first in self._places.get(wanted[:length], ()):
-                found = self._from(number, first, wanted, (), ())
+    def _exact(self, value: str) -> Iterator[ValuePlace]:
+        """Yield places with exactly the letters and digits of `value`, on one or several lines."""
+        for length in range(1, len(value) + 1):
+            for number, first in self._places.get(value[:length], ()):
+                found = self._from(number, first, value, (), ())
                 if found is not None:
                     yield found
 
@@ -206,26 +206,26 @@ class PageTexts:
         self,
         number: int,
         first: int,
-        wanted: str,
+        value: str,
         numbers: tuple[int, ...],
         parts: tuple[LineSegment, ...],
     ) -> ValuePlace | None:
         """Return the place of a value that begins at word `first` of a segment, or None."""
         segment, words = self.segments[number], self._words[number]
-        last, length = _matched(words.texts, first, wanted)
+        last, length = _matched(words.texts, first, value)
         if last < first:
             return None
         start, end = words.spans[first][0], words.spans[last][1]
         if not _is_whole(segment.text, start, end):
             return None
         numbers, parts = (*numbers, number), (*parts, segment.part(start, end))
-        if length == len(wanted):
+        if length == len(value):
             return ValuePlace(parts, numbers)
         if last < len(words.texts) - 1 or len(parts) == _MOST_LINES:
             return None
         for below, other in enumerate(self.segments):
             if below not in numbers and _is_next_line(parts[-1], other):
-                found = self._from(below, 0, wanted[length:], numbers, parts)
+                found = self._from(below, 0, value[length:], numbers, parts)
                 if found is not None:
                     return found
         return None
@@ -249,13 +249,13 @@ class PageTexts:
         text = self.segments[number].text
         return find_dates(text) if any(letter.isdecimal() for letter in text) else ()
 
-    def _misread(self, wanted: str) -> Iterator[ValuePlace]:
-        """Yield places with almost the letters and digits `wanted`, the most similar first."""
-        if len(wanted) < _MISREAD_CHARACTERS or self._is_exact:
+    def _misread(self, value: str) -> Iterator[ValuePlace]:
+        """Yield places with almost the letters and digits of `value`, the most similar first."""
+        if len(value) < _MISREAD_CHARACTERS or self._is_exact:
             return
         found: list[tuple[float, int, int, int]] = []
         for number, words in enumerate(self._words):
-            best = max(_similar(words, wanted), default=(0.0, 0, 0))
+            best = max(_similar(words, value), default=(0.0, 0, 0))
             if best[0]:
                 found.append((best[0], number, best[1], best[2]))
         for _, number, start, end in sorted(found, key=lambda each: (-each[0], each[1])):
@@ -267,14 +267,14 @@ def _words(text: str) -> _Words:
     return _Words(spans, tuple(text[start:end].casefold() for start, end in spans))
 
 
-def _matched(words: Sequence[str], first: int, wanted: str) -> tuple[int, int]:
+def _matched(words: Sequence[str], first: int, value: str) -> tuple[int, int]:
     """Return the index of the last word of a match, and the number of characters matched."""
     length, last = 0, first - 1
     for number in range(first, len(words)):
-        if not wanted.startswith(words[number], length):
+        if not value.startswith(words[number], length):
             break
         last, length = number, length + len(words[number])
-        if length == len(wanted):
+        if length == len(value):
             break
     return last, length
 
@@ -307,13 +307,13 @@ def _spans_of(
     ]
 
 
-def _similar(words: _Words, wanted: str) -> Iterator[tuple[float, int, int]]:
+def _similar(words: _Words, value: str) -> Iterator[tuple[float, int, int]]:
     """Yield similarity, start and end of the parts of a line that may be the misread value."""
     for first in range(len(words.texts)):
         text = ""
         for last in range(first, len(words.texts)):
             text += words.texts[last]
-            if len(text) > len(wanted) + 2:
+            if len(text) > len(value) + 2:
                 break
-            ratio = fuzz.ratio(text, wanted, score_cutoff=_MISREAD)
+            ratio = fuzz.ratio(text, value, score_cutoff=_MISREAD)
             yield ratio, words.spans[first][0], words.spans[last][1]

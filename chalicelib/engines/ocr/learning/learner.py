@@ -94,7 +94,7 @@ class TemplateLearner:
         return FormTemplate(tuple(keys.values()), layout=layout_hints(examples, spellings))
 
     def _types(self, examples: Sequence[LearningExample], entity: str) -> tuple[str, ...]:
-        return guess_types([each.found[entity] for each in examples if entity in each.found])
+        return guess_types([each.matches[entity] for each in examples if entity in each.matches])
 
     def _improved(
         self,

@@ -15,18 +15,18 @@ _WORDED = re.compile(rf"\d{{1,2}} ?(?:{'|'.join(MONTHS)})[A-Z/ ]* ?\d{{4}}")
 _CODE_LENGTH = 3
 
 
-def is_same_number(printed: str, number: str) -> bool:
-    """Return whether two numbers have the same letters and digits."""
-    return _bare(printed) == _bare(number)
+def is_same_number(text: str, number: str) -> bool:
+    """Return whether a printed text and a number have the same letters and digits."""
+    return _bare(text) == _bare(number)
 
 
-def is_same_name(printed: str, name: str, *, is_cut: bool) -> bool:
+def is_same_name(text: str, name: str, *, is_cut: bool) -> bool:
     """Return whether a printed name equals the zone's name.
 
     The zone replaces accented letters by basic ones. If `is_cut`, the zone may lack the end of the
     name.
     """
-    whole, part = _untranscribed(printed), _untranscribed(name)
+    whole, part = _untranscribed(text), _untranscribed(name)
     return bool(whole) and (whole == part or (is_cut and whole.startswith(part)))
 
 
@@ -35,43 +35,43 @@ def word_count(text: str) -> int:
     return len(re.findall(r"[^\W_]+", text.replace("'", "")))
 
 
-def is_same_sex(printed: str, sex: str) -> bool:
+def is_same_sex(text: str, sex: str) -> bool:
     """Return whether two texts name the same sex, judged by the first letter."""
-    return _bare(printed)[:1] == sex
+    return _bare(text)[:1] == sex
 
 
-def is_same_state(printed: str, code: str) -> bool:
+def is_same_state(text: str, code: str) -> bool:
     """Return whether a printed state fits a code: it contains the code's letters in order."""
-    letters = iter(_bare(printed))
-    return _bare(printed)[:1] == code[:1] and all(letter in letters for letter in code)
+    letters = iter(_bare(text))
+    return _bare(text)[:1] == code[:1] and all(letter in letters for letter in code)
 
 
-def is_state_name(printed: str) -> bool:
+def is_state_name(text: str) -> bool:
     """Return whether a printed nationality is a name, and not a three-letter code."""
-    return len(_bare(printed)) > _CODE_LENGTH
+    return len(_bare(text)) > _CODE_LENGTH
 
 
-def is_same_day(printed: str, day: date) -> bool:
-    """Return whether a printed date can be a given day, in any order of its parts."""
-    words = re.findall(r"[A-Z]+|\d+", printed.upper())
+def is_same_day(text: str, day: date) -> bool:
+    """Return whether a printed date can be `day`, in any order of day, month and year."""
+    words = re.findall(r"[A-Z]+|\d+", text.upper())
     numbers = sorted(int(word) % 100 for word in words if word.isdigit())
     if any(word.startswith(MONTHS[day.month - 1]) for word in words):
         return sorted((day.day, day.year % 100)) == numbers
     return sorted((day.day, day.month, day.year % 100)) == numbers
 
 
-def written(day: date, printed: Sequence[str], *, in_words: bool) -> str:
+def format_day(day: date, values: Sequence[str], *, in_words: bool) -> str:
     """Format a day like the dates on a page.
 
     Args:
         day: the day.
-        printed: values of the page; the first date among them defines the format.
+        values: values of the page; the first date among them defines the format.
         in_words: whether to write the month as a word if the page has no other date.
 
     Returns:
         The date as text: 02 JAN 2030, or 01/02/2030 as on U.S. cards.
     """
-    for text in printed:
+    for text in values:
         if _NUMERIC.fullmatch(text.strip()):
             in_words = False
             break

@@ -12,6 +12,7 @@ from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine, never_cancel
 from chalicelib.engines.ocr.mrz.agreement import (
+    format_day,
     is_same_day,
     is_same_name,
     is_same_number,
@@ -19,7 +20,6 @@ from chalicelib.engines.ocr.mrz.agreement import (
     is_same_state,
     is_state_name,
     word_count,
-    written,
 )
 from chalicelib.engines.ocr.mrz.finder import Zone, find_zone
 from chalicelib.engines.ocr.mrz.zone import (
@@ -105,15 +105,15 @@ def with_zone(
 
 
 def _claims(
-    zone: Zone, known: Mapping[str, FormField], entities: Sequence[str], today: date
+    zone: Zone, fields: Mapping[str, FormField], entities: Sequence[str], today: date
 ) -> dict[str, _Claim]:
     """Return the zone's value for each entity of a template."""
     parts = fields_of(zone.decision)
-    printed = [field.value_text for field in known.values()]
+    printed = [field.value_text for field in fields.values()]
     numbers = [entity for entity in entities if entity in NUMBER_ENTITIES]
     # A zone has only one document number. It belongs to the number fields that were found on the
     # page; if there are none, to the template's first one.
-    numbered = [entity for entity in numbers if entity in known] or numbers[:1]
+    numbered = [entity for entity in numbers if entity in fields] or numbers[:1]
     claims = {}
     for entity in entities:
         name = ENTITIES.get(entity)
@@ -123,7 +123,7 @@ def _claims(
         if name in (BIRTH, EXPIRY):
             day = day_of(part.text, today, is_past=name == BIRTH)
             if day is not None:
-                text = written(day, printed, in_words=_IN_WORDS in entities)
+                text = format_day(day, printed, in_words=_IN_WORDS in entities)
                 claims[entity] = _Claim(text, part, _same_day(day))
         else:
             claims[entity] = _Claim(part.text, part, _same(name, part))

@@ -49,14 +49,14 @@ def find_runs(mask: Bools) -> Runs:
 class PixelGroups:
     """Groups of pixels that touch each other, as runs sorted by group."""
 
-    def __init__(self, runs: Runs, order: Ints, firsts: Ints) -> None:
+    def __init__(self, runs: Runs, order: Ints, starts: Ints) -> None:
         self._rows, self._starts = runs.rows[order], runs.starts[order]
         self._ends = runs.ends[order]
-        self._firsts = firsts
-        self._bounds = np.r_[firsts, len(order)]
+        self._firsts = starts
+        self._bounds = np.r_[starts, len(order)]
 
-    def largest(self, least_side: int, most: int) -> list[int]:
-        """Return the indexes of the largest groups, at most `most`.
+    def largest(self, least_side: int, count: int) -> list[int]:
+        """Return the indexes of the `count` largest groups.
 
         The width and height of each group are at least `least_side`.
         """
@@ -67,7 +67,7 @@ class PixelGroups:
         heights = self._rows[self._bounds[1:] - 1] - self._rows[self._firsts] + 1
         pixels = np.add.reduceat(self._ends - self._starts, self._firsts)
         kept = np.flatnonzero((widths >= least_side) & (heights >= least_side))
-        largest: list[int] = kept[np.argsort(-pixels[kept], kind="stable")][:most].tolist()
+        largest: list[int] = kept[np.argsort(-pixels[kept], kind="stable")][:count].tolist()
         return largest
 
     def outline(self, index: int) -> Ints:

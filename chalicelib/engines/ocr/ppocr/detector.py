@@ -90,17 +90,17 @@ def _network_input(pixels: Pixels) -> Singles:
     return values
 
 
-def _on_image(found: Rectangle, across: float, down: float) -> Rectangle:
+def _on_image(area: Rectangle, across: float, down: float) -> Rectangle:
     """Convert a rectangle of the scaled image to pixels of the original image."""
     scale = (across + down) / 2
 
     def moved(x: float, y: float) -> Point:
         return (x - _MARGIN + 0.5) * across, (y - _MARGIN + 0.5) * down
 
-    course = found.course
+    course = area.course
     if course is not None:
         points = tuple(moved(x, y) for x, y in course.points)
         course = Course(points, course.height * scale)
-    x, y = moved(found.x, found.y)
-    length, breadth = found.length * scale, found.breadth * scale
-    return Rectangle(x, y, length, breadth, found.dx, found.dy, course, found.is_filled)
+    x, y = moved(area.x, area.y)
+    length, breadth = area.length * scale, area.breadth * scale
+    return Rectangle(x, y, length, breadth, area.dx, area.dy, course, area.is_filled)

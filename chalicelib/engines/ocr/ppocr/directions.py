@@ -29,21 +29,21 @@ _TRIED = 8
 _UPRIGHT_BONUS = 0.1
 
 
-def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
+def chosen_quads(areas: Sequence[Rectangle], read: Read) -> list[Result]:
     """Recognise tall areas in several directions, and use the direction with the best text.
 
     Args:
-        found: rectangles whose direction is at most 45 degrees from horizontal, to the right.
+        areas: rectangles whose direction is at most 45 degrees from horizontal, to the right.
         read: recognises areas, given their corners in reading direction.
 
     Returns:
         The corners and the recognised text of each area, wide areas first.
     """
-    tall = [place for place in found if place.breadth >= _TALL * place.length]
+    tall = [place for place in areas if place.breadth >= _TALL * place.length]
     tall.sort(key=lambda place: place.breadth * place.length, reverse=True)
     results = [_best(place, read) for place in tall[:_TRIED]]
     turn = _majority(results)
-    wide = [place for place in found if place.breadth < _TALL * place.length]
+    wide = [place for place in areas if place.breadth < _TALL * place.length]
     quads = [place.corners() for place in wide]
     quads += [turn(place).corners() for place in tall[_TRIED:]]
     return [*zip(quads, read(quads), strict=True), *(result for result, _ in results)]

@@ -120,19 +120,19 @@ def load_encoder(directory: Path, name: str) -> Encoder:
         raise EncoderDamaged(name) from cause
 
 
-def _open(folder: Path, known: EncoderFacts) -> Encoder:
-    name = known.name
+def _open(folder: Path, facts: EncoderFacts) -> Encoder:
+    name = facts.name
     # The encoders import native modules, which the API loads with the first prediction only.
     if name == "use":
         from chalicelib.engines.text.encoding.onnx_encoders import UseEncoder
 
-        return UseEncoder(folder, known)
+        return UseEncoder(folder, facts)
     if name == "minilm":
         from chalicelib.engines.text.encoding.onnx_encoders import MiniLmEncoder
 
-        return MiniLmEncoder(folder, known)
+        return MiniLmEncoder(folder, facts)
     if name in PREFIXES:
         from chalicelib.engines.text.encoding.onnx_encoders import TransformerEncoder
 
-        return TransformerEncoder(folder, known, PREFIXES[name])
+        return TransformerEncoder(folder, facts, PREFIXES[name])
     raise EncoderNotInstalled(name)

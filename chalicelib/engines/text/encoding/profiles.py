@@ -62,10 +62,10 @@ class ProfileRequest:
 
     language: str
     algorithm: str | None
-    asked: str | None
+    profile_name: str | None
     """Profile named in the request; None if the request names none."""
 
-    def named(self, name: str, reason: str = "") -> Profile:
+    def profile(self, name: str, reason: str = "") -> Profile:
         """Return the profile `name` for the language and algorithm of the training."""
         return Profile(name, encoder_names(self.language, self.algorithm, name), reason)
 
@@ -93,23 +93,23 @@ class Ladder:
 
 
 def find_ladder(
-    wanted: ProfileRequest, texts: Sequence[str], is_installed: Callable[[str], bool]
+    request: ProfileRequest, texts: Sequence[str], is_installed: Callable[[str], bool]
 ) -> Ladder:
     """Return the profiles whose encoders are installed and can embed the texts in limited time.
 
     Args:
-        wanted: properties of the training. Its request does not name a profile.
+        request: properties of the training. It does not name a profile.
         texts: all texts of the training.
         is_installed: returns whether the files of an encoder are installed.
     """
-    fast = wanted.named(FAST)
+    fast = request.profile(FAST)
     between = [Profile(BALANCED, ("bge", "minilm"))] if fast.encoders == ("bge",) else []
     steps, notes = [fast], []
-    for step in (*between, wanted.named(ACCURATE)):
+    for step in (*between, request.profile(ACCURATE)):
         missing = [name for name in step.encoders if not is_installed(name)]
         if missing:
             notes.append(f"{'+'.join(step.encoders)} is not tried: {missing[0]} is not installed")
-        elif embedding_seconds(step, texts, wanted.language) > BUDGET_SECONDS:
+        elif embedding_seconds(step, texts, request.language) > BUDGET_SECONDS:
             notes.append(f"{'+'.join(step.encoders)} is not tried: the texts are too many for it")
         else:
             steps.append(step)

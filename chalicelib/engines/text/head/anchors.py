@@ -57,21 +57,21 @@ def smallest_integers(steps: Array) -> Integers:
     return np.asarray(steps, ANCHOR_TYPES[0 if fits else 1])
 
 
-def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
+def anchor_rows(labels: Ints, limit: int | None = None, label_limit: int | None = None) -> Ints:
     """Choose the training texts to store. If there are too many, choose evenly from all labels.
 
     Args:
         labels: label indexes, int, shape (rows,).
-        most: maximum number of stored texts; None: 5,000.
-        of_label: maximum number of stored texts of each label; None: no limit.
+        limit: maximum number of stored texts; None: 5,000.
+        label_limit: maximum number of stored texts of each label; None: no limit.
 
     Returns:
-        The indexes of the texts in ascending order, int, shape (at most `most`,).
+        The indexes of the texts in ascending order, int, shape (at most `limit`,).
     """
     order = np.argsort(labels, kind="stable")
     firsts = np.searchsorted(labels[order], labels[order])
     places = np.empty(len(labels), np.int64)
     places[order] = np.arange(len(labels)) - firsts
     # Sorted by rank within the label, so that the first rows contain equally many of each label.
-    chosen = np.argsort(places, kind="stable")[: MOST_ANCHORS if most is None else most]
-    return np.sort(chosen if of_label is None else chosen[places[chosen] < of_label])
+    chosen = np.argsort(places, kind="stable")[: MOST_ANCHORS if limit is None else limit]
+    return np.sort(chosen if label_limit is None else chosen[places[chosen] < label_limit])

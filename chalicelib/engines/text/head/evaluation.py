@@ -33,7 +33,7 @@ class SplitEvaluator:
     """Label names, in the dataset's order."""
     training: Sequence[ExampleBatch]
     """Training part of the split, without rows of label names."""
-    held: Sequence[ExampleBatch]
+    held_out: Sequence[ExampleBatch]
     """Held-out part of the split."""
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
@@ -56,7 +56,7 @@ class SplitEvaluator:
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Return the metrics of a head on the training part and the held-out part."""
         trained = self._predict_part(head, self.training)
-        tested = self._predict_part(head, self.held)
+        tested = self._predict_part(head, self.held_out)
         labels = len(self.label_names)
         size = labels + 1 if self.may_reject else labels
         matrix = metrics.confusion_matrix(tested.truth, tested.answers, size)
@@ -76,7 +76,7 @@ class SplitEvaluator:
 
     def scores(self, head: SoftmaxHead) -> tuple[Singles, Ints]:
         """Return held-out examples' probabilities, float32, (examples, labels), and true labels."""
-        parts = list(self._probabilities(head, self.held))
+        parts = list(self._probabilities(head, self.held_out))
         empty = np.empty((0, len(self.label_names)), np.float32)
         truths = [np.empty(0, np.int64), *(part.truth for part in parts)]
         return np.concatenate([empty, *(part.shares for part in parts)]), np.concatenate(truths)
@@ -158,7 +158,7 @@ class _PartPredictions:
 def make_evaluator(
     layout: Layout,
     label_names: Sequence[str],
-    chosen: CrossValidation,
+    choice: CrossValidation,
     rejection: Rejection,
     *,
     may_reject: bool,
@@ -168,28 +168,28 @@ def make_evaluator(
     Args:
         layout: features and labels.
         label_names: labels in the dataset's order.
-        chosen: temperature and weight of the nearest texts, chosen on the training part.
+        choice: temperature and weight of the nearest texts, chosen on the training part.
         rejection: settings for the rejection of texts.
         may_reject: whether the confusion matrix has an out-of-domain row and column.
     """
-    training = layout.batches(lambda part: not part.is_held and not part.is_phrase)
-    held = layout.batches(lambda part: part.is_held)
+    training = layout.batches(lambda part: not part.is_held_out and not part.is_phrase)
+    held = layout.batches(lambda part: part.is_held_out)
     rejector = None if rejection.rejectors is None else rejection.rejectors.metric
     evidence, nearness = {}, {}
     if rejector is not None:
         evidence = {id(b): rejector.domain.evidence(b.features) for b in (*training, *held)}
-    if chosen.nearness_weight:
+    if choice.nearness_weight:
         nearness = _nearness(layout, len(label_names), training, held)
     return SplitEvaluator(
         label_names=label_names,
         training=training,
-        held=held,
-        temperature=chosen.metric_temperature,
+        held_out=held,
+        temperature=choice.metric_temperature,
         threshold=rejection.metric_threshold,
         may_reject=may_reject,
         rejector=rejector,
         evidence=evidence,
-        nearness_weight=chosen.nearness_weight,
+        nearness_weight=choice.nearness_weight,
         nearness=nearness,
     )
 
@@ -197,7 +197,7 @@ def make_evaluator(
 def _nearness(
     layout: Layout, labels: int, training: Sequence[ExampleBatch], held: Sequence[ExampleBatch]
 ) -> dict[int, Singles]:
-    folds = [part.fold for part in layout.ranges if not part.is_held and not part.is_phrase]
+    folds = [part.fold for part in layout.ranges if not part.is_held_out and not part.is_phrase]
     whole = fit_neighbours(training, labels, 1.0)
     found = {id(batch): whole.nearness(batch.features) for batch in held}
     for fold, batch in zip(folds, training, strict=True):

@@ -27,7 +27,7 @@ class RowRange(NamedTuple):
 
     start: int
     stop: int
-    is_held: bool
+    is_held_out: bool
     fold: int
     is_phrase: bool
 
@@ -67,12 +67,12 @@ class Layout:
         """Hold out `fold`: return its examples, and the remaining rows to train a head on."""
         held = self.batches(lambda part: part.fold == fold)
         examples = self.examples(lambda part: part.fold == fold)
-        trained = self.examples(lambda part: part.fold == fold and not part.is_held)
+        trained = self.examples(lambda part: part.fold == fold and not part.is_held_out)
         others = None if background is None else background.features[background.folds == fold]
         return HeldOutFold(
             training=self.batches(lambda part: part.fold != fold),
             texts=self.batches(lambda part: part.fold != fold and not part.is_phrase),
-            held=held,
+            held_out=held,
             background=others,
             examples=examples,
             truth=np.concatenate([np.empty(0, np.int64), *(batch.labels for batch in held)]),
@@ -88,7 +88,7 @@ class HeldOutFold:
     """Rows to train on, including those of label names."""
     texts: Sequence[ExampleBatch]
     """Rows to train on, without those of label names."""
-    held: Sequence[ExampleBatch]
+    held_out: Sequence[ExampleBatch]
     """Rows of the held-out fold, which the head predicts."""
     background: Floats | None
     """Features of the background texts of the fold, float, shape (m, dims)."""
@@ -129,30 +129,30 @@ def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
     )
 
 
-def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
+def sorted_rows(is_held_out: Bools, folds: Ints, ranks: Ints) -> Ints:
     """Return the indexes of examples, sorted by part of the split, then by fold, then by rank.
 
     Args:
-        held: whether each example is held out, bool, shape (examples,).
+        is_held_out: whether each example is held out, bool, shape (examples,).
         folds: fold of each example, int, shape (examples,).
         ranks: rank of each example within its fold, int, shape (examples,).
     """
-    return np.lexsort((ranks, folds, held))
+    return np.lexsort((ranks, folds, is_held_out))
 
 
-def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
+def make_row_ranges(is_held_out: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
     """Find the ranges of rows that are in the same part of the split and the same fold.
 
     Args:
-        held: whether each sorted row is held out, bool, shape (examples,).
+        is_held_out: whether each sorted row is held out, bool, shape (examples,).
         folds: fold of each sorted row, int, shape (examples,).
         phrases: number of rows of label names, which follow the rows of examples.
     """
-    keys = np.stack([held.astype(np.int64), folds])
+    keys = np.stack([is_held_out.astype(np.int64), folds])
     cuts = np.flatnonzero((np.diff(keys, axis=1) != 0).any(axis=0)) + 1
     bounds = [0, *cuts.tolist(), len(folds)]
     runs = [
-        RowRange(start, stop, bool(held[start]), int(folds[start]), is_phrase=False)
+        RowRange(start, stop, bool(is_held_out[start]), int(folds[start]), is_phrase=False)
         for start, stop in pairwise(bounds)
     ]
     if phrases:

@@ -60,12 +60,12 @@ class NearestTexts:
     weight: float
     """Logit increase for a cosine of 1."""
 
-    def nearness(self, features: Floats, asked: Ints | None = None) -> Singles:
+    def nearness(self, features: Floats, labels: Ints | None = None) -> Singles:
         """Return the cosine to the nearest training text of each label, float32, (texts, labels).
 
         Args:
             features: scaled features, float, shape (texts, dims).
-            asked: labels to compare with each text, int, shape (texts, n); None: all labels.
+            labels: labels to compare with each text, int, shape (texts, n); None: all labels.
 
         Returns:
             The cosines; -2 for a label that is not compared or has no stored text.
@@ -73,18 +73,18 @@ class NearestTexts:
         found = np.full((len(features), len(self.ends)), ABSENT, np.float32)
         for first in range(0, len(features), _CHUNK_ROWS):
             last = first + _CHUNK_ROWS
-            some = None if asked is None else asked[first:last]
+            some = None if labels is None else labels[first:last]
             self._fill(features[first:last], some, found[first:last])
         return found
 
-    def _fill(self, features: Floats, asked: Ints | None, found: Singles) -> None:
+    def _fill(self, features: Floats, asked: Ints | None, cosines: Singles) -> None:
         units = unit_vectors(features, np.zeros(features.shape[1])).astype(np.float32)
         starts = np.concatenate([[0], self.ends[:-1]])
         labels = np.arange(len(self.ends)) if asked is None else np.unique(asked)
         for label in labels[self.ends[labels] > starts[labels]].tolist():
             anchors = self.anchors[starts[label] : self.ends[label]].astype(np.float32)
             rows = slice(None) if asked is None else np.flatnonzero((asked == label).any(axis=1))
-            found[rows, label] = (units[rows] @ anchors.T).max(axis=1) / np.float32(ANCHOR_STEPS)
+            cosines[rows, label] = (units[rows] @ anchors.T).max(axis=1) / np.float32(ANCHOR_STEPS)
 
     def add_to(self, logits: Floats, features: Floats, temperature: float) -> Floats:
         """Add to the logits of each label the weighted cosine to its nearest training text.
@@ -123,7 +123,7 @@ def weigh_nearest_texts(
     pairs = list(zip(scores, near, strict=True))
 
     def loss_with(weight: float) -> float:
-        parts = [add_nearness(part.held, found.held, weight) for part, found in pairs]
+        parts = [add_nearness(part.held_out, found.held_out, weight) for part, found in pairs]
         logits = np.concatenate(parts)[folds.may_choose]
         return tempered_loss(logits, truth, fit_temperature(logits, truth))
 
@@ -132,7 +132,7 @@ def weigh_nearest_texts(
         return None
     weighted = [
         FoldScores(
-            np.asarray(add_nearness(part.held, found.held, weight), np.float32),
+            np.asarray(add_nearness(part.held_out, found.held_out, weight), np.float32),
             np.asarray(add_nearness(part.background, found.background, weight), np.float32),
         )
         for part, found in pairs
@@ -144,8 +144,8 @@ def _nearness(fold: HeldOutFold, scores: FoldScores, labels: int) -> FoldScores:
     # Only texts that the fold's head was trained on; otherwise each text would be nearest to
     # itself.
     near = fit_neighbours(fold.texts, labels, 1.0)
-    held = np.concatenate([batch.features for batch in fold.held])
-    found = near.nearness(held, likely_labels(scores.held))
+    held = np.concatenate([batch.features for batch in fold.held_out])
+    found = near.nearness(held, likely_labels(scores.held_out))
     if fold.background is None:
         return FoldScores(found, scores.background)
     others = near.nearness(fold.background, likely_labels(scores.background))

@@ -61,7 +61,7 @@ def calibrate(
             are not used.
     """
     scores = choice.scores if nearest is None else nearest.scores
-    logits = np.concatenate([part.held for part in scores])
+    logits = np.concatenate([part.held_out for part in scores])
     chosen, chosen_truth = logits[folds.may_choose], folds.truth[folds.may_choose]
     return CrossValidation(
         penalty_inverse=choice.penalty_inverse,
@@ -72,7 +72,7 @@ def calibrate(
         truth=folds.truth,
         is_trained=folds.is_trained,
         background_logits=np.concatenate([part.background for part in scores]),
-        head_logits=np.concatenate([part.held for part in choice.scores]),
+        head_logits=np.concatenate([part.held_out for part in choice.scores]),
         background_head_logits=np.concatenate([part.background for part in choice.scores]),
         nearness_weight=0.0 if nearest is None else nearest.weight,
     )

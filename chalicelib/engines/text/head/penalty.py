@@ -35,7 +35,7 @@ _SEARCH_PART, _REST_PART = 0.7, 0.3
 class FoldScores(NamedTuple):
     """Logits of the texts of a fold, from a head that was trained without this fold."""
 
-    held: Singles
+    held_out: Singles
     """Logits of the held-out examples, float32, shape (n, labels)."""
     background: Singles
     """Logits of the fold's background texts, float32, shape (m, labels)."""
@@ -53,7 +53,7 @@ class PenaltyChoice:
 
 def choose_penalty(
     choosing: HeldOutFolds,
-    whole: HeldOutFolds,
+    all_folds: HeldOutFolds,
     labels: int,
     arithmetic: Arithmetic,
     on_progress: Callable[[float], None],
@@ -61,14 +61,14 @@ def choose_penalty(
     """Try penalties from strong to weak, until the log-loss increases; return the best penalty.
 
     Args:
-        choosing: the first folds of `whole`. The log-loss on these folds decides.
-        whole: all folds. For folds that are not in `choosing`, heads are fitted with the chosen
+        choosing: the first folds of `all_folds`. The log-loss on these folds decides.
+        all_folds: the folds. For folds that are not in `choosing`, heads are fitted with the chosen
             penalty only.
         labels: number of labels.
         arithmetic: rounds the numbers of a fit.
         on_progress: called with the fraction of the work that is done, from 0 to 1.
     """
-    heads = [_FoldHead(fold, labels, arithmetic) for fold in whole.folds]
+    heads = [_FoldHead(fold, labels, arithmetic) for fold in all_folds.folds]
     first, rest = heads[: len(choosing.folds)], heads[len(choosing.folds) :]
     best, scores = _search(first, choosing, lambda part: on_progress(_SEARCH_PART * part))
     for place, head in enumerate(rest, 1):
@@ -85,7 +85,7 @@ def _search(
 
     def score(penalty_inverse: float) -> tuple[float, list[FoldScores]]:
         parts = [head.fit_and_score(penalty_inverse) for head in heads]
-        logits = np.concatenate([part.held for part in parts])[folds.may_choose]
+        logits = np.concatenate([part.held_out for part in parts])[folds.may_choose]
         return tempered_loss(logits, truth, fit_temperature(logits, truth)), parts
 
     best, best_loss, best_parts = RISING_PENALTY_INVERSES[0], float("inf"), []
@@ -118,7 +118,7 @@ class _FoldHead:
         fold, empty = self._fold, np.empty((0, self._labels), np.float32)
         problem = HeadObjective(fold.training, self._labels, penalty_inverse, self._arithmetic)
         self._head = head = fit_head(problem, self._head, _TOLERANCE)
-        held = [head.logits(batch.features) for batch in fold.held]
+        held = [head.logits(batch.features) for batch in fold.held_out]
         background = [] if fold.background is None else [head.logits(fold.background)]
         return FoldScores(
             np.concatenate([empty, *held]).astype(np.float32),

@@ -84,7 +84,7 @@ class WithheldScores(NamedTuple):
 class FittedRejectors:
     """The rejector of the finished model, the rejector for the metrics, and out-of-fold signals."""
 
-    served: Rejector
+    served_rejector: Rejector
     """Rejector fitted to all examples."""
     metric: Rejector
     """Rejector fitted to the training part of the split only."""
@@ -109,7 +109,7 @@ class Rejection:
 
 
 class _Evidence(NamedTuple):
-    held: Doubles
+    held_out: Doubles
     background: Doubles
 
 
@@ -117,7 +117,7 @@ def fit_rejection(
     layout: Layout,
     background: BackgroundFolds | None,
     folds: Sequence[int],
-    chosen: CrossValidation,
+    choice: CrossValidation,
     rate: float | None,
 ) -> Rejection:
     """Fit the rejectors of a model; if that is not possible, fit energy thresholds.
@@ -126,14 +126,14 @@ def fit_rejection(
         layout: the examples.
         background: the background texts; if None, energy thresholds are fitted.
         folds: numbers of the folds that were held out.
-        chosen: results of the cross-validation, with out-of-fold logits.
+        choice: results of the cross-validation, with out-of-fold logits.
         rate: fraction of in-domain texts that may be rejected; if None, nothing is rejected.
     """
-    if background is not None and rate is not None and len(chosen.truth):
-        return Rejection(_fit_rejectors(layout, background, folds, chosen, rate))
-    trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
+    if background is not None and rate is not None and len(choice.truth):
+        return Rejection(_fit_rejectors(layout, background, folds, choice, rate))
+    trained = energies(choice.logits[choice.is_trained], choice.metric_temperature)
     return Rejection(
-        threshold=rejection_threshold(energies(chosen.logits, chosen.temperature), rate),
+        threshold=rejection_threshold(energies(choice.logits, choice.temperature), rate),
         metric_threshold=rejection_threshold(trained, rate),
     )
 
@@ -142,7 +142,7 @@ def _fit_rejectors(
     layout: Layout,
     background: BackgroundFolds,
     folds: Sequence[int],
-    chosen: CrossValidation,
+    choice: CrossValidation,
     rate: float,
 ) -> FittedRejectors:
     centre = mean_vector(background.features)
@@ -150,27 +150,27 @@ def _fit_rejectors(
     found = [part for part in parts if part is not None]
     evidence = _Evidence(*(np.concatenate(part) for part in zip(*found, strict=True)))
     texts = layout.batches(lambda part: not part.is_phrase)
-    trained = layout.batches(lambda part: not part.is_phrase and not part.is_held)
-    every = np.ones(len(chosen.truth), bool)
+    trained = layout.batches(lambda part: not part.is_phrase and not part.is_held_out)
+    every = np.ones(len(choice.truth), bool)
     # The held-out part must not influence the rejector that it is evaluated with.
-    some = chosen.is_trained if chosen.is_trained.any() else every
+    some = choice.is_trained if choice.is_trained.any() else every
     served, signals = _fit_rejector(
         _fit_domain(texts, background.features, centre),
         evidence,
-        chosen,
+        choice,
         every,
-        chosen.temperature,
+        choice.temperature,
         rate,
     )
     metric, _ = _fit_rejector(
         _fit_domain(trained, background.features, centre),
         evidence,
-        chosen,
+        choice,
         some,
-        chosen.metric_temperature,
+        choice.metric_temperature,
         rate,
     )
-    return FittedRejectors(served, metric, signals.background, signals.held)
+    return FittedRejectors(served, metric, signals.background, signals.held_out)
 
 
 def _hold_out(
@@ -196,21 +196,21 @@ def _fit_domain(batches: Sequence[ExampleBatch], background: Floats, centre: Flo
 def _fit_rejector(
     domain: Domain,
     evidence: _Evidence,
-    chosen: CrossValidation,
+    choice: CrossValidation,
     rows: Bools,
     temperature: float,
     rate: float,
 ) -> tuple[Rejector, _Evidence]:
-    held, background = evidence.held[rows], chosen.background_logits
-    logits = chosen.logits[rows]
+    held, background = evidence.held_out[rows], choice.background_logits
+    logits = choice.logits[rows]
     answers = logits.argmax(axis=1)
     # Nearness is a separate signal, so the logit in the support is without the nearest texts.
-    support = answer_support(chosen.head_logits[rows], logits, temperature)
+    support = answer_support(choice.head_logits[rows], logits, temperature)
     scale = fit_scale(support, held, answers, background.shape[1])
-    other_support = answer_support(chosen.background_head_logits, background, temperature)
+    other_support = answer_support(choice.background_head_logits, background, temperature)
     signals = _Evidence(
         scale.scaled(support, held, answers),
         scale.scaled(other_support, evidence.background, background.argmax(axis=1)),
     )
-    scale = replace(scale, trust=fit_trust(signals.held, signals.background))
-    return Rejector(domain, scale, score_threshold(scores(signals.held), rate)), signals
+    scale = replace(scale, trust=fit_trust(signals.held_out, signals.background))
+    return Rejector(domain, scale, score_threshold(scores(signals.held_out), rate)), signals

@@ -137,7 +137,7 @@ class _HeldOut:
 
 
 def _report(
-    names: Sequence[str], given: LabelledVectors, held_out: _HeldOut, rate: float | None
+    names: Sequence[str], vectors: LabelledVectors, held_out: _HeldOut, rate: float | None
 ) -> TextReport:
     truth, temperature = held_out.truth, held_out.temperature
     shares = probabilities(held_out.logits, temperature)
@@ -161,13 +161,13 @@ def _report(
         nearness_weight=0.0,
         epochs=1,
         early_stopping=False,
-        training_examples=len(given.labels),
+        training_examples=len(vectors.labels),
         test_examples=len(truth),
         is_exact=False,
         duplicates_kept_together=0,
         duplicates_across_split=0,
         conflicts=(),
-        rejection=None if rate is None else _rejection(is_rejected, len(given.unlabelled)),
+        rejection=None if rate is None else _rejection(is_rejected, len(vectors.unlabelled)),
         out_of_fold=OutOfFold(
             held_out.rows, shares, truth, shares, None if rate is None else is_rejected
         ),

@@ -54,15 +54,15 @@ class LabelledVectors:
         return len(self.labels) + len(self.unlabelled) > 0
 
 
-def fit_prototypes(given: LabelledVectors) -> Doubles:
+def fit_prototypes(vectors: LabelledVectors) -> Doubles:
     """Return a prototype for each label, shape (labels, dims)."""
-    if not given.is_moved:
-        return given.names
+    if not vectors.is_moved:
+        return vectors.names
     # Each text has the same weight, whatever its distance from the centre.
-    names, features = unit_rows(given.names), unit_rows(given.features)
-    sums = name_weight(names, features, given.labels) * names
-    np.add.at(sums, given.labels, features)
-    return unit_rows(sums + _pull(given, sums))
+    names, features = unit_rows(vectors.names), unit_rows(vectors.features)
+    sums = name_weight(names, features, vectors.labels) * names
+    np.add.at(sums, vectors.labels, features)
+    return unit_rows(sums + _pull(vectors, sums))
 
 
 def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
@@ -119,14 +119,14 @@ def _centred(vectors: Doubles) -> Doubles:
     return np.asarray(vectors - np.add.reduce(vectors, axis=0) / len(vectors))
 
 
-def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
+def _pull(vectors: LabelledVectors, sums: Doubles) -> Doubles:
     """Return the vectors, shape (labels, dims), that the unlabelled texts add to `sums`."""
     pull = np.zeros_like(sums)
-    if not len(given.unlabelled):
+    if not len(vectors.unlabelled):
         return pull
-    units = unit_rows(given.unlabelled)
+    units = unit_rows(vectors.unlabelled)
     for _ in range(_STEPS):
-        shares = softmax(given.scale * (given.unlabelled @ unit_rows(sums + pull).T))
+        shares = softmax(vectors.scale * (vectors.unlabelled @ unit_rows(sums + pull).T))
         # A label that few texts resemble is moved less.
         weights = UNLABELLED_EXAMPLES * np.minimum(1.0, np.add.reduce(shares, axis=0))
         pull = weights[:, None] * unit_rows(shares.T @ units)

@@ -32,15 +32,15 @@ _STEPS = 25
 _FOLDS = 5
 
 
-def fit_weights(given: LabelledVectors) -> Doubles:
+def fit_weights(vectors: LabelledVectors) -> Doubles:
     """Fit weights of labels, shape (labels, dims); without examples, return the prototypes."""
-    prototypes = fit_prototypes(given)
-    if not len(given.labels):
+    prototypes = fit_prototypes(vectors)
+    if not len(vectors.labels):
         return prototypes
     # The same number for each label, because the prototypes already use all examples.
-    rows = anchor_rows(given.labels)
-    features = unit_rows(np.concatenate([given.features[rows], given.names]))
-    labels = np.concatenate([given.labels[rows], np.arange(len(given.names))])
+    rows = anchor_rows(vectors.labels)
+    features = unit_rows(np.concatenate([vectors.features[rows], vectors.names]))
+    labels = np.concatenate([vectors.labels[rows], np.arange(len(vectors.names))])
     start = _SCALE * prototypes
     objective = _objective(features, labels, start)
     values: Floats = start.ravel()
@@ -49,7 +49,7 @@ def fit_weights(given: LabelledVectors) -> Doubles:
     return np.asarray(values, np.float64).reshape(start.shape) / _SCALE
 
 
-def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
+def held_out_products(vectors: LabelledVectors) -> tuple[Doubles, Bools]:
     """Return the products of held-out examples with weights fitted to the other examples.
 
     Returns:
@@ -57,19 +57,19 @@ def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
         to use for the accuracy. The mask leaves out an example that is the only example of its
         label, because no other example of this label remains to fit the weights.
     """
-    order = np.argsort(given.labels, kind="stable")
-    firsts = np.searchsorted(given.labels[order], given.labels[order])
+    order = np.argsort(vectors.labels, kind="stable")
+    firsts = np.searchsorted(vectors.labels[order], vectors.labels[order])
     folds = np.empty(len(order), np.int64)
     # The examples of each label are distributed evenly over the folds, so that no label is at a
     # disadvantage.
     folds[order] = (np.arange(len(order)) - firsts) % _FOLDS
-    products = np.empty((len(given.labels), len(given.names)))
+    products = np.empty((len(vectors.labels), len(vectors.names)))
     for fold in np.unique(folds):
         is_out = folds == fold
-        kept = replace(given, features=given.features[~is_out], labels=given.labels[~is_out])
-        products[is_out] = given.features[is_out] @ fit_weights(kept).T
-    counts = np.bincount(given.labels, minlength=len(given.names))
-    return products, np.asarray(counts[given.labels] > 1)
+        kept = replace(vectors, features=vectors.features[~is_out], labels=vectors.labels[~is_out])
+        products[is_out] = vectors.features[is_out] @ fit_weights(kept).T
+    counts = np.bincount(vectors.labels, minlength=len(vectors.names))
+    return products, np.asarray(counts[vectors.labels] > 1)
 
 
 def _objective(

@@ -144,7 +144,7 @@ def _skipped(model: Model, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def threshold_records(folds: OutOfFold) -> list[dict[str, Any]]:
     """Return, for each target precision, the probability threshold to show on the model card."""
-    shares = folds.probabilities if folds.served is None else folds.served
+    shares = folds.probabilities if folds.calibrated is None else folds.calibrated
     best = shares.max(axis=1)
     if folds.is_rejected is not None:
         # A rejected text has no prediction, so it counts below every threshold.
@@ -221,13 +221,13 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _of_few_examples(tested: int, untested: str) -> list[str]:
+def _of_few_examples(tested_count: int, untested_labels: str) -> list[str]:
     """Return sentences that explain, on the model card, metrics computed from few examples."""
-    if not tested:
+    if not tested_count:
         return ["No label has two examples, so its accuracy is unknown."]
     said = ["A model trained without the example predicted it, from fewer examples."]
-    if untested:
-        said.append(f"Not tested, because they have fewer than two examples: {untested}.")
+    if untested_labels:
+        said.append(f"Not tested, because they have fewer than two examples: {untested_labels}.")
     return said
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def make_report(
     plan: FitPlan,
-    chosen: CrossValidation,
+    choice: CrossValidation,
     epochs: Epochs,
     words: Sequence[bytes],
     rejectors: FittedRejectors | None = None,
@@ -40,7 +40,7 @@ def make_report(
 
     Args:
         plan: the features, with the split into training and held-out part.
-        chosen: penalty, temperatures and out-of-fold logits.
+        choice: penalty, temperatures and out-of-fold logits.
         epochs: the head fitted to the training part, with the evaluator of both parts.
         words: digests of the examples' words, in the order of the training set.
         rejectors: rejectors fitted to background texts; None if the model has no rejector.
@@ -48,11 +48,11 @@ def make_report(
     evaluator = epochs.evaluator
     scores, truth = evaluator.scores(epochs.head)
     last, tests, examples = epochs.last.metrics, len(truth), len(plan.layout.order)
-    shares = probabilities(chosen.logits, chosen.temperature)
+    shares = probabilities(choice.logits, choice.temperature)
     served, is_rejected = shares, None
     if rejectors is not None:
-        served = rejectors.served.scale.cautious(shares, rejectors.signals)
-        is_rejected = rejectors.served.rejects(rejectors.signals)
+        served = rejectors.served_rejector.scale.cautious(shares, rejectors.signals)
+        is_rejected = rejectors.served_rejector.rejects(rejectors.signals)
     matrix = np.array(last.confusion_matrix)
     return TextReport(
         metrics=last,
@@ -60,11 +60,11 @@ def make_report(
         curve=metrics.precision_recall_curve(scores, truth),
         accuracy_interval=metrics.wilson_interval(round(last.test_accuracy * tests), tests),
         macro_f1_interval=metrics.macro_f1_interval(matrix, plan.labels),
-        calibration_error=round(metrics.calibration_error(served, chosen.truth), 6),
-        brier_score=round(metrics.brier_score(served, chosen.truth), 6),
-        penalty_inverse=chosen.penalty_inverse,
-        temperature=chosen.temperature,
-        nearness_weight=chosen.nearness_weight,
+        calibration_error=round(metrics.calibration_error(served, choice.truth), 6),
+        brier_score=round(metrics.brier_score(served, choice.truth), 6),
+        penalty_inverse=choice.penalty_inverse,
+        temperature=choice.temperature,
+        nearness_weight=choice.nearness_weight,
         epochs=epochs.last.epoch,
         early_stopping=epochs.has_converged,
         training_examples=examples - tests,
@@ -72,14 +72,14 @@ def make_report(
         is_exact=examples <= EXACT_EXAMPLES,
         duplicates_kept_together=plan.duplicates.kept_together,
         duplicates_across_split=plan.duplicates.across_split,
-        rejection=_rejection(chosen, evaluator, matrix, rejectors),
+        rejection=_rejection(choice, evaluator, matrix, rejectors),
         conflicts=_conflicts(plan, words),
-        out_of_fold=OutOfFold(chosen.examples, shares, chosen.truth, served, is_rejected),
+        out_of_fold=OutOfFold(choice.examples, shares, choice.truth, served, is_rejected),
     )
 
 
 def _withheld(rejectors: FittedRejectors) -> dict[str, Interval]:
-    found, threshold = rejectors.withheld, rejectors.served.threshold
+    found, threshold = rejectors.withheld, rejectors.served_rejector.threshold
     if found is None:
         return {}
     pairs = {"withheld_clusters": found.clusters, "withheld_labels": found.labels}
@@ -105,7 +105,7 @@ def _conflicts(plan: FitPlan, words: Sequence[bytes]) -> tuple[TextConflict, ...
 
 
 def _rejection(
-    chosen: CrossValidation,
+    choice: CrossValidation,
     evaluator: SplitEvaluator,
     matrix: Ints,
     rejectors: FittedRejectors | None,
@@ -114,22 +114,22 @@ def _rejection(
         return None
     rejected = int(matrix[:-1, -1].sum())
     if rejectors is not None:
-        below = rejectors.served.rejects(rejectors.signals)
+        below = rejectors.served_rejector.rejects(rejectors.signals)
         background = len(rejectors.background)
-        foreign = int(rejectors.served.rejects(rejectors.background).sum())
+        foreign = int(rejectors.served_rejector.rejects(rejectors.background).sum())
         return RejectionQuality(
             held_out=metrics.wilson_interval(rejected, int(matrix.sum())),
             out_of_fold=round(float(below.mean()), 6),
-            judged_by=len(chosen.truth),
+            judged_by=len(choice.truth),
             background=metrics.wilson_interval(foreign, background),
             background_texts=background,
             **_withheld(rejectors),
         )
-    trained = energies(chosen.logits[chosen.is_trained], chosen.metric_temperature)
+    trained = energies(choice.logits[choice.is_trained], choice.metric_temperature)
     return RejectionQuality(
         held_out=metrics.wilson_interval(rejected, int(matrix.sum())),
         out_of_fold=round(float((trained < evaluator.threshold).mean()), 6)
         if len(trained)
         else 0.0,
-        judged_by=len(chosen.truth),
+        judged_by=len(choice.truth),
     )

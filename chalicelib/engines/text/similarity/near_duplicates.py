@@ -110,10 +110,10 @@ def _components(unit: Floats) -> Ints:
     return groups
 
 
-def _merge(groups: Ints, row: int, near: Ints) -> None:
-    if not len(near):
+def _merge(groups: Ints, row: int, similar_rows: Ints) -> None:
+    if not len(similar_rows):
         return
-    touched = np.unique(groups[near])
+    touched = np.unique(groups[similar_rows])
     groups[row] = touched[0]
     if len(touched) > 1:
         groups[:row][np.isin(groups[:row], touched)] = touched[0]

@@ -91,9 +91,9 @@ class _Sample:
         counts: Ints,
         labels: Ints,
         label_count: int,
-        most: int,
+        limit: int,
     ) -> None:
-        chosen = _choose_texts(counts, labels, most)
+        chosen = _choose_texts(counts, labels, limit)
         firsts = np.asarray(ends, np.int64) - counts
         spans = [(int(firsts[text]), int(ends[text])) for text in chosen]
         self.windows = np.concatenate([np.arange(*span) for span in spans])
@@ -192,10 +192,10 @@ class _Objective:
         return loss, gradient.ravel()
 
 
-def _choose_texts(counts: Ints, labels: Ints, most: int) -> Ints:
-    """Return indexes of texts, evenly from all labels, with about `most` windows in total."""
+def _choose_texts(counts: Ints, labels: Ints, limit: int) -> Ints:
+    """Return indexes of texts, evenly from all labels, with about `limit` windows in total."""
     order = np.argsort(labels, kind="stable")
-    step = max(1, -(-int(counts.sum()) // most))
+    step = max(1, -(-int(counts.sum()) // limit))
     return np.sort(order[::step])
 
 

@@ -149,8 +149,8 @@ class TrainedImage:
 
 def dump(
     labels: Sequence[str],
-    present: Ints,
-    served: Mapping[str, Array],
+    indexes: Ints,
+    content: Mapping[str, Array],
     temperature: float,
     backbones: Mapping[str, str],
 ) -> bytes:
@@ -158,8 +158,8 @@ def dump(
 
     Args:
         labels: all label names.
-        present: indexes of the labels that the head was trained on, int, shape (known,).
-        served: the arrays `mean`, `whitening` and `values`, float. `values` contains weights, then
+        indexes: indexes of the labels that the head was trained on, int, shape (known,).
+        content: the arrays `mean`, `whitening` and `values`, float. `values` contains weights, then
             biases, shape (1281, known).
         temperature: number by which the logits are divided.
         backbones: SHA-256 digest of each backbone, by name.
@@ -174,11 +174,11 @@ def dump(
         "temperature": temperature,
     }
     arrays = {
-        "present": present,
-        "mean": served["mean"],
-        "whitening": served["whitening"],
-        "weights": served["values"][:-1].astype(np.float32),
-        "biases": served["values"][-1].astype(np.float32),
+        "present": indexes,
+        "mean": content["mean"],
+        "whitening": content["whitening"],
+        "weights": content["values"][:-1].astype(np.float32),
+        "biases": content["values"][-1].astype(np.float32),
     }
     return artifact.dump(header, arrays)
 
@@ -210,16 +210,16 @@ def _parameters(read: Artifact) -> ImageParameters:
     )
 
 
-def _check(own: ImageParameters) -> None:
-    known = len(own.present)
-    shapes = [own.mean.shape, own.whitening.shape, own.weights.shape, own.biases.shape]
+def _check(model: ImageParameters) -> None:
+    known = len(model.present)
+    shapes = [model.mean.shape, model.whitening.shape, model.weights.shape, model.biases.shape]
     if shapes != [(DIMS,), (DIMS, DIMS), (DIMS, known), (known,)]:
         raise ArtifactError("The artifact's weights, labels and features do not fit together.")
-    if not known or own.present.min() < 0 or own.present.max() >= len(own.labels):
+    if not known or model.present.min() < 0 or model.present.max() >= len(model.labels):
         raise ArtifactError("The artifact's head and labels do not fit together.")
-    if not own.looks or not all(0 < one.share <= 1 and one.side > 0 for one in own.looks):
+    if not model.looks or not all(0 < one.share <= 1 and one.side > 0 for one in model.looks):
         raise ArtifactError("The artifact does not list the views of an image that it uses.")
-    if not (math.isfinite(own.temperature) and own.temperature > 0):
+    if not (math.isfinite(model.temperature) and model.temperature > 0):
         raise ArtifactError("The artifact's temperature is not a positive number.")
-    if not all(np.isfinite(array).all() for array in (own.mean, own.weights, own.biases)):
+    if not all(np.isfinite(array).all() for array in (model.mean, model.weights, model.biases)):
         raise ArtifactError("The artifact holds numbers that are not finite.")

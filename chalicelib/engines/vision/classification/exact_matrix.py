@@ -116,13 +116,13 @@ class _RoundedRows:
         return product
 
 
-def _subtract_square(rest: Doubles, panel: Doubles) -> None:
-    """Subtract the exact product of a panel and its transpose below the diagonal, in place."""
+def _subtract_square(matrix: Doubles, panel: Doubles) -> None:
+    """Subtract the exact product of `panel` and its transpose from `matrix` below the diagonal."""
     rounded = rounded_to_bits(panel, _BITS)
-    for first in range(0, len(rest), _COLUMNS):
+    for first in range(0, len(matrix), _COLUMNS):
         columns = slice(first, first + _COLUMNS)
         # What is above the diagonal is never read.
-        rest[first:, columns] -= rounded[first:] @ rounded[columns].T
+        matrix[first:, columns] -= rounded[first:] @ rounded[columns].T
 
 
 def _small_cholesky(matrix: Doubles) -> Doubles:

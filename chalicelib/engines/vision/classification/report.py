@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
     """Return the learning curve record of an epoch, for the head in `fit`."""
-    targets, held, seen = training.targets, training.held, training.scored_part
+    targets, held, seen = training.targets, training.held_out, training.scored_part
     names = training.data.pictures.labels
     truth = targets.single()
     seen_logits = fit.logits(seen)
@@ -61,10 +61,10 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
     }
 
 
-def _results(training: LinearHeadTraining, held: Ints, answers: Ints) -> list[dict[str, str]]:
+def _results(training: LinearHeadTraining, examples: Ints, answers: Ints) -> list[dict[str, str]]:
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     results = []
-    for place, answer in zip(held[:MAX_EPOCH_RESULTS], answers, strict=False):
+    for place, answer in zip(examples[:MAX_EPOCH_RESULTS], answers, strict=False):
         expected = names[pictures[place].labels[0]]
         results.append(
             {
@@ -149,7 +149,7 @@ def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats)
 
 def limits(training: LinearHeadTraining) -> str:
     """Return the limitations of the model as text for the model card."""
-    tests = len(training.held)
+    tests = len(training.held_out)
     counts = training.targets.counts(np.arange(training.targets.pictures))
     parts = [
         f"Trained on {training.targets.pictures} images. Images of another kind may be misjudged, "

@@ -124,7 +124,7 @@ class ImageTraining(LinearHeadTraining):
         )
         metrics = self.last_record["metricsData"]
         card = card_document(model, self, facts, now)
-        card["metrics"] = folds.card_metrics(metrics, len(self.held), temperature)
+        card["metrics"] = folds.card_metrics(metrics, len(self.held_out), temperature)
         card["calibrationError"] = folds.calibration_error(temperature)
         shares = probabilities(folds.logits, temperature)
         card["thresholds"] = folds.thresholds(shares)
@@ -136,7 +136,7 @@ class ImageTraining(LinearHeadTraining):
             card=card,
             epochs=self.epochs_done,
             train_size=len(self.trained),
-            test_size=len(self.held),
+            test_size=len(self.held_out),
             suspects=suspect_examples(self, folds, shares, model.dataset_id),
             evaluation=evaluation(self, folds, shares, model.dataset_id),
         )

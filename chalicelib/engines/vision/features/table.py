@@ -70,7 +70,7 @@ class FeatureTable:
     def __init__(
         self,
         rows: Rows,
-        needed: Ints,
+        row_indexes: Ints,
         transform: Callable[[Halves], Doubles],
         dims: int,
         unit: float,
@@ -79,14 +79,14 @@ class FeatureTable:
 
         Args:
             rows: reads raw features by row index.
-            needed: indexes of the rows to fill, int, shape (n,); other rows stay empty.
+            row_indexes: indexes of the rows to fill, int, shape (n,); other rows stay empty.
             transform: converts raw features, float16, shape (n, m), to float64, shape (n, dims).
             dims: length of a transformed row.
             unit: step between two stored values, a power of two; values beyond 32,767 steps are
                 clipped.
         """
         self._rows = rows
-        self._needed = needed
+        self._needed = row_indexes
         self._transform = transform
         self._unit = unit
         self._values = np.empty((len(rows.places), dims), np.int16)

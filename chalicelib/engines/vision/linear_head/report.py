@@ -101,7 +101,7 @@ def share_record(hits: int, total: int) -> dict[str, float]:
 
 def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
     """Return the record of near-duplicates for the data report."""
-    pairs, held = training.pairs(), training.split.held
+    pairs, held = training.pairs(), training.split.held_out
     pictures = training.data.pictures.pictures
     is_torn = held[pairs.left] != held[pairs.right]
     differing = [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ImageSplit:
     """The split of the images of a training into training and held-out part, and into folds."""
 
-    held: Bools
+    held_out: Bools
     """Whether each image is held out, bool, shape (images,)."""
     folds: Ints
     """Fold of each image, int, shape (images,); -1 if the image is always trained on."""

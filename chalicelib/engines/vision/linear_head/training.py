@@ -167,7 +167,7 @@ class LinearHeadTraining(ABC):
         return _COMPARED_DIMS
 
     @property
-    def tried(self) -> Sequence[float]:
+    def penalties(self) -> Sequence[float]:
         """The penalties to try. A checkpoint with different penalties is rejected."""
         return ()
 
@@ -193,14 +193,14 @@ class LinearHeadTraining(ABC):
         return _SMALL_SET_FOLDS if self.targets.pictures <= _SMALL_SET else _FOLDS
 
     @property
-    def held(self) -> Ints:
+    def held_out(self) -> Ints:
         """Indexes of the held-out images, int, shape (n,)."""
-        return np.flatnonzero(self.split.held)
+        return np.flatnonzero(self.split.held_out)
 
     @property
     def trained(self) -> Ints:
         """Indexes of the images in the training part, int, shape (n,)."""
-        return np.flatnonzero(~self.split.held)
+        return np.flatnonzero(~self.split.held_out)
 
     @property
     def scored_part(self) -> Ints:
@@ -274,7 +274,7 @@ class LinearHeadTraining(ABC):
         dims = self.raw_dims
         epochs = min(options.epochs, max(_LEAST_SERVED_EPOCHS, _SERVED_VISITS // pictures))
         everyone, nothing = np.arange(pictures), np.empty(0, np.int64)
-        tasks = [HeadTask("split", self.trained, self.held, options.epochs, choice, dims)]
+        tasks = [HeadTask("split", self.trained, self.held_out, options.epochs, choice, dims)]
         most = _MOST_FOLD_SCORES // self.targets.size
         for fold in range(self.fold_count):
             out = split.folds == fold
@@ -282,7 +282,7 @@ class LinearHeadTraining(ABC):
             if len(scored):
                 tasks.append(HeadTask("fold", np.flatnonzero(~out), scored, epochs, choice, dims))
         # Otherwise the head of the split was trained on all images, and is the final head.
-        if len(self.held) or epochs != options.epochs:
+        if len(self.held_out) or epochs != options.epochs:
             tasks.append(HeadTask("final", everyone, nothing, epochs, choice, dims))
         return tasks
 
@@ -325,7 +325,7 @@ class LinearHeadTraining(ABC):
     def _fingerprint(self) -> str:
         options = self.options
         chosen = (options.epochs, options.learning_rate, options.split_ratio, options.seed)
-        settings = [*chosen, self.data.pictures.labels, *self.tried]
+        settings = [*chosen, self.data.pictures.labels, *self.penalties]
         digest = hashlib.sha256(json.dumps(settings).encode())
         digest.update(self.rows.views.tobytes())
         for key in self._keys():

@@ -148,12 +148,12 @@ class TrainedMultiLabel:
         return answer
 
 
-def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
+def dump(head: MultiLabelHeader, arrays: Mapping[str, Array]) -> bytes:
     """Return a model as bytes for storage; equal parameters give equal bytes.
 
     Args:
         head: header with labels, features, temperature and backbones.
-        served: the arrays `present`, `mean`, `scale`, `values`, `shifts`; see `TrainedMultiLabel`.
+        arrays: `present`, `mean`, `scale`, `values`, `shifts`; see `TrainedMultiLabel`.
     """
     header = {
         "kind": KIND,
@@ -165,8 +165,8 @@ def dump(head: MultiLabelHeader, served: Mapping[str, Array]) -> bytes:
         "preprocessing": {"sides": [LITE2_SIDE, NANODET_SIDE], "views": RECIPE},
         "temperature": head.temperature,
     }
-    arrays = {**served, "values": served["values"].astype(np.float32)}
-    return artifact.dump(header, arrays)
+    content = {**arrays, "values": arrays["values"].astype(np.float32)}
+    return artifact.dump(header, content)
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
@@ -176,10 +176,10 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
         ArtifactError: the bytes are damaged, are not a multi-label model, or of an unknown version.
     """
 
-    def build(found: Artifact) -> TrainedMultiLabel:
-        head = _head(found)
-        _check(head, found)
-        return TrainedMultiLabel(head, found.arrays, backbones)
+    def build(artifact: Artifact) -> TrainedMultiLabel:
+        head = _head(artifact)
+        _check(head, artifact)
+        return TrainedMultiLabel(head, artifact.arrays, backbones)
 
     return artifact.read(content, KIND, VERSION, build)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
     """Return the learning curve record of an epoch, for the head in `fit`."""
-    held, seen = training.held, training.scored_part
+    held, seen = training.held_out, training.scored_part
     names = training.data.pictures.labels
     truth, answers = _sides(training, fit, held)
     seen_truth, seen_answers = _sides(training, fit, seen)
@@ -111,7 +111,7 @@ def _results(
     training: LinearHeadTraining, truth: Bools, answers: Bools
 ) -> dict[str, list[dict[str, str]]]:
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
-    shown = training.held[: max(1, MAX_EPOCH_RESULTS // len(names))]
+    shown = training.held_out[: max(1, MAX_EPOCH_RESULTS // len(names))]
     results: dict[str, list[dict[str, str]]] = {name: [] for name in names}
     for row, place in enumerate(shown):
         for label, name in enumerate(names):
@@ -215,7 +215,7 @@ def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[st
 
 def limits(training: LinearHeadTraining) -> str:
     """Return the limitations of the model as text for the model card."""
-    tests = len(training.held)
+    tests = len(training.held_out)
     return " ".join(
         [
             f"Trained on {training.targets.pictures} images. Images of another kind may be "

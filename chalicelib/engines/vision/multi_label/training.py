@@ -131,9 +131,9 @@ class MultiLabelTraining(LinearHeadTraining):
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
         """Return one task for each penalty and fold. Their predictions decide the penalty."""
-        ranks = np.where(split.held, len(split.ranks), split.ranks)
+        ranks = np.where(split.held_out, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
-        chosen = np.sort(chosen[~split.held[chosen]])
+        chosen = np.sort(chosen[~split.held_out[chosen]])
         folds = split.folds[chosen]
         epochs = max(_CHOICE_EPOCHS, _CHOICE_VISITS // len(chosen))
         epochs = min(self.options.epochs, epochs)
@@ -175,7 +175,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return DIMS
 
     @property
-    def tried(self) -> Sequence[float]:
+    def penalties(self) -> Sequence[float]:
         """The penalties to try."""
         return PENALTIES
 
@@ -201,7 +201,7 @@ class MultiLabelTraining(LinearHeadTraining):
         )
         last = self.last_record["metricsData"]
         card = card_document(model, self, facts, now)
-        card["metrics"] = folds.card_metrics(last, len(self.held))
+        card["metrics"] = folds.card_metrics(last, len(self.held_out))
         card["calibrationError"] = folds.calibration_error()
         card["thresholds"] = folds.target_records(present_labels(self))
         card["advice"] = folds.advice(present_labels(self))
@@ -212,7 +212,7 @@ class MultiLabelTraining(LinearHeadTraining):
             card=card,
             epochs=self.epochs_done,
             train_size=len(self.trained),
-            test_size=len(self.held),
+            test_size=len(self.held_out),
             suspects=suspect_examples(self, folds, model.dataset_id),
             evaluation=evaluation(self, folds, model.dataset_id),
         )

@@ -43,5 +43,5 @@ def test_examples_leave_phrases_out() -> None:
     """Label phrases are trained on but do not count as examples."""
     layout = _layout(2)
 
-    assert layout.examples(lambda part: not part.is_held).tolist() == [4, 2, 1]
+    assert layout.examples(lambda part: not part.is_held_out).tolist() == [4, 2, 1]
     assert layout.examples(lambda part: part.is_phrase).tolist() == []

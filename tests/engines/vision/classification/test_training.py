@@ -130,7 +130,7 @@ def test_equal_files_with_different_labels_are_reported() -> None:
     ]
     assert conflict["similarity"] == 1.0
     assert [report["duplicatesAcrossSplit"], report["duplicatesKeptTogether"]] == [0, 1]
-    assert training.split.held[3] == training.split.held[25]
+    assert training.split.held_out[3] == training.split.held_out[25]
 
 
 def test_near_duplicates_across_the_split_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_near_duplicates_across_the_split_cannot_be(monkeypatch: pytest.MonkeyPa
     training = ImageTraining(vision_data(values, labels, ["cat", "dog"]), options(), POOL)
     report = run_to_end(training)[0].card["dataReport"]
 
-    held = training.split.held
+    held = training.split.held_out
     np.testing.assert_array_equal(held[:10], held[10:20])
     assert report["duplicatesKeptTogether"] == 10
     assert report["duplicatesAcrossSplit"] == 0

@@ -25,21 +25,21 @@ def test_a_group_is_never_torn() -> None:
     split = _divide(targets, groups)
 
     for group in range(20):
-        assert len(np.unique(split.held[groups == group])) == 1
+        assert len(np.unique(split.held_out[groups == group])) == 1
         assert len(np.unique(split.folds[groups == group])) == 1
-    assert 8 <= split.held.sum() <= 12
+    assert 8 <= split.held_out.sum() <= 12
 
 
 def test_a_label_with_two_pictures_is_trained_and_not_tested() -> None:
     """A label with two images is trained on and not tested."""
     targets = ImageTargets([[0]] * 20 + [[1]] * 2, 2)
 
-    assert not _divide(targets).held[20:].any()
+    assert not _divide(targets).held_out[20:].any()
 
 
 def test_a_ratio_of_1_holds_nothing_out() -> None:
     """With a ratio of 1 nothing is held out."""
-    assert not _divide(ImageTargets([[0]] * 9 + [[1]] * 9, 2), ratio=1.0).held.any()
+    assert not _divide(ImageTargets([[0]] * 9 + [[1]] * 9, 2), ratio=1.0).held_out.any()
 
 
 def test_look_alikes_are_torn_when_nothing_could_be_tested() -> None:
@@ -48,7 +48,7 @@ def test_look_alikes_are_torn_when_nothing_could_be_tested() -> None:
 
     split = _divide(targets, np.repeat([0, 10], 10))
 
-    assert split.held.sum() == 4
+    assert split.held_out.sum() == 4
 
 
 def test_every_fold_trains_on_every_label() -> None:
@@ -70,7 +70,7 @@ def test_pictures_of_several_labels_are_held_out_for_each() -> None:
 
     split = _divide(targets)
 
-    held = targets.counts(np.flatnonzero(split.held))
+    held = targets.counts(np.flatnonzero(split.held_out))
     total = targets.counts(np.arange(100))
     assert (held <= np.ceil(0.2 * total)).all()
     assert held[0] >= 10

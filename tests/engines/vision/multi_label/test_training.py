@@ -106,7 +106,7 @@ def test_a_checkpoint_with_other_settings_is_refused(monkeypatch: pytest.MonkeyP
     saved = training.save()
 
     MultiLabelTraining(data, options(), POOL, saved)
-    monkeypatch.setattr(MultiLabelTraining, "tried", (1.0, 2.0))
+    monkeypatch.setattr(MultiLabelTraining, "penalties", (1.0, 2.0))
     with pytest.raises(ArtifactError):
         MultiLabelTraining(data, options(), POOL, saved)
 
@@ -118,7 +118,7 @@ def test_the_choice_sees_nothing_that_is_held_out() -> None:
     tasks = training.choices(training.split)
 
     assert len(tasks) == 5 * len(PENALTIES)
-    held = set(training.held.tolist())
+    held = set(training.held_out.tolist())
     assert held
     for task in tasks:
         assert not held & {*task.trained.tolist(), *task.scored.tolist()}

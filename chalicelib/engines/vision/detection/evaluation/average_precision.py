@@ -64,25 +64,25 @@ class PrecisionRecall:
         return float(np.add.reduce(np.diff(self.recall, prepend=0.0) * best))
 
 
-def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedImage:
+def evaluate(objects: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedImage:
     """Compare detections with true boxes. For each true box, at most one detection is correct.
 
     Args:
-        found: detections in an image, sorted by descending score.
+        objects: detections in an image, sorted by descending score.
         boxes: true boxes, in pixels, float64, shape (boxes, 4).
         labels: label indexes of the true boxes, int, shape (boxes,).
         count: number of labels.
     """
-    is_right = np.zeros(len(found.labels), bool)
+    is_right = np.zeros(len(objects.labels), bool)
     is_taken = np.zeros(len(labels), bool)
-    shared = iou(found.boxes, boxes)
-    shared[found.labels[:, None] != labels[None]] = 0.0
-    for answer in range(len(found.labels) if len(labels) else 0):
+    shared = iou(objects.boxes, boxes)
+    shared[objects.labels[:, None] != labels[None]] = 0.0
+    for answer in range(len(objects.labels) if len(labels) else 0):
         best = int(np.argmax(shared[answer]))
         if shared[answer, best] >= RIGHT_OVERLAP and not is_taken[best]:
             is_taken[best] = is_right[answer] = True
     return EvaluatedImage(
-        found.labels, found.scores, is_right, np.bincount(labels, minlength=count)
+        objects.labels, objects.scores, is_right, np.bincount(labels, minlength=count)
     )
 
 

@@ -37,23 +37,23 @@ class DetectionEvaluator:
         self._decoders = [HeadDecoder(size, vector) for _ in range(max(1, threads))]
 
     def candidates(
-        self, places: Sequence[int], mirrored: Callable[[int], Maps | None] | None = None
+        self, places: Sequence[int], mirror_maps: Callable[[int], Maps | None] | None = None
     ) -> list[Candidates]:
         """Return the candidates (boxes that may be objects) of each image.
 
         Args:
             places: indexes of the images.
-            mirrored: returns the feature maps of the mirror image, given the index of an image.
+            mirror_maps: returns the feature maps of the mirror image, given the index of an image.
                 None: mirror images are not used.
         """
         return self._each(
             lambda decoder, place: self._candidates(
-                decoder, place, None if mirrored is None else mirrored(place)
+                decoder, place, None if mirror_maps is None else mirror_maps(place)
             ),
             places,
         )
 
-    def found(self, places: Sequence[int]) -> list[DetectedObjects]:
+    def detect(self, places: Sequence[int]) -> list[DetectedObjects]:
         """Return the objects detected in each image."""
         rules = self._dataset.rules
         return self._each(
@@ -62,16 +62,16 @@ class DetectionEvaluator:
 
     def evaluated(self, places: Sequence[int]) -> list[EvaluatedImage]:
         """Return the objects detected in each image, compared with the true boxes."""
-        found = self.found(places)
+        found = self.detect(places)
         return [self.evaluate(place, answer) for place, answer in zip(places, found, strict=True)]
 
-    def evaluate(self, place: int, found: DetectedObjects) -> EvaluatedImage:
+    def evaluate(self, place: int, detections: DetectedObjects) -> EvaluatedImage:
         """Compare the objects detected in one image with the true boxes."""
         boxes, labels = truth_of(self._dataset.data.pictures.pictures[place])
-        return evaluate(found, boxes, labels, self._dataset.labels)
+        return evaluate(detections, boxes, labels, self._dataset.labels)
 
     def _candidates(
-        self, decoder: HeadDecoder, place: int, mirrored: Maps | None = None
+        self, decoder: HeadDecoder, place: int, mirror_maps: Maps | None = None
     ) -> Candidates:
         width, height = self._dataset.data.features.size(place)
         # Views that were not stored for lack of space are left out.
@@ -80,7 +80,7 @@ class DetectionEvaluator:
         return merged(
             [
                 decoder.look(
-                    self._dataset.maps(DatasetItem(place, number)), view, width, height, mirrored
+                    self._dataset.maps(DatasetItem(place, number)), view, width, height, mirror_maps
                 )
                 for number, view in enumerate(views)
             ]

@@ -109,15 +109,15 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
     return float(np.add.reduce(sums - logits[np.arange(len(labels)), labels]))
 
 
-def spread_out(totals: Sequence[int], most: int) -> int:
-    """Return the limit of items per label with which all labels together have at most `most` items.
+def item_limit(totals: Sequence[int], limit: int) -> int:
+    """Return the limit of items per label with which all labels have at most `limit` items.
 
     Args:
         totals: number of items of each label.
-        most: maximum number of items of all labels together. It is exceeded if there are more than
-            `most` labels, because the limit is at least 1.
+        limit: maximum number of items of all labels together. It is exceeded if there are more than
+            `limit` labels, because the limit is at least 1.
     """
     cap = max(totals, default=0)
-    while cap > 1 and sum(min(total, cap) for total in totals) > most:
+    while cap > 1 and sum(min(total, cap) for total in totals) > limit:
         cap = math.floor(cap * 0.9)
     return cap

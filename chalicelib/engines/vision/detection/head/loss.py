@@ -62,43 +62,43 @@ def sigmoid(logits: Floats) -> Floats:
     return result
 
 
-def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
+def _quality_focal(logits: Floats, target: Floats) -> tuple[float, Floats]:
     score = sigmoid(logits)
-    entropy = np.logaddexp(0.0, logits) - wanted * logits
-    gap = score - wanted
+    entropy = np.logaddexp(0.0, logits) - target * logits
+    gap = score - target
     loss = float(np.add.reduce(gap * gap * entropy, axis=None))
     # Product rule; the derivative of the entropy with respect to the logit is the gap.
     slope: Floats = gap * gap * gap + 2.0 * gap * score * (1.0 - score) * entropy
     return loss, slope
 
 
-def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
+def _overlaps(logs: Floats, targets: Floats) -> tuple[Floats, Floats, Floats]:
     """Return IoU and GIoU of predicted and true boxes, and GIoU's gradient with respect to `logs`.
 
     Args:
         logs: logarithms of the distances to left, top, right, bottom, float64, shape (positives,
             4).
-        wanted: true distances in cells, float64, same shape.
+        targets: true distances in cells, float64, same shape.
 
     Returns:
         IoU and GIoU have shape (positives,), the gradient has shape (positives, 4).
     """
     found = distances_of(logs)
     area = _area(found)
-    shared = np.minimum(found, wanted)
+    shared = np.minimum(found, targets)
     inner = np.maximum(shared[:, :2] + shared[:, 2:], 0.0)
-    around = np.maximum(found, wanted)
+    around = np.maximum(found, targets)
     outer = around[:, :2] + around[:, 2:]
     intersection, hull = np.prod(inner, axis=1), np.prod(outer, axis=1)
-    union = area + _area(wanted) - intersection + _TINY
+    union = area + _area(targets) - intersection + _TINY
     iou = intersection / union
     giou = iou - (hull - union) / hull
     # Each distance changes the width (0, 2) or the height (1, 3); the other side is a factor.
     sides = found[:, :2] + found[:, 2:]
     other = [1, 0, 1, 0]
     area_slope = sides[:, other]
-    inner_slope = np.where((found < wanted) & (inner > 0.0)[:, [0, 1, 0, 1]], inner[:, other], 0.0)
-    hull_slope = np.where(found > wanted, outer[:, other], 0.0)
+    inner_slope = np.where((found < targets) & (inner > 0.0)[:, [0, 1, 0, 1]], inner[:, other], 0.0)
+    hull_slope = np.where(found > targets, outer[:, other], 0.0)
     union_slope = area_slope - inner_slope
     slope = (inner_slope - iou[:, None] * union_slope) / union[:, None]
     slope += (union_slope - (union / hull)[:, None] * hull_slope) / hull[:, None]

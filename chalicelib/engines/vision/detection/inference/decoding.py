@@ -142,7 +142,7 @@ class HeadDecoder:
         view: ImageView,
         width: int,
         height: int,
-        mirrored: Maps | None = None,
+        mirror_maps: Maps | None = None,
     ) -> Candidates:
         """Return at most 1,000 candidate boxes of one view, clipped to the image.
 
@@ -151,13 +151,13 @@ class HeadDecoder:
             view: the view, which shows a part of the image.
             width: width of the image as displayed, in pixels.
             height: height of the image as displayed, in pixels.
-            mirrored: feature maps of the view's mirror image. If given, the outputs for both are
+            mirror_maps: feature maps of the view's mirror image. If given, the outputs for both are
                 averaged.
         """
         labels = self._size.labels
         outputs = self._workspace.forward(self._weights, maps)
-        if mirrored is not None:
-            outputs += _turned_back(self._workspace.forward(self._weights, mirrored), labels)
+        if mirror_maps is not None:
+            outputs += _turned_back(self._workspace.forward(self._weights, mirror_maps), labels)
             outputs *= 0.5
         best = sigmoid(outputs[:, :labels].max(axis=1).astype(np.float64))
         # Stable: equal scores keep their order, on every processor.

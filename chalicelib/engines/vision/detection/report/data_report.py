@@ -27,13 +27,13 @@ _OTHER_OVERLAP = 0.2
 
 
 def suspicions_of(
-    image: LabelledPicture, found: DetectedObjects, labels: Sequence[str]
+    image: LabelledPicture, detections: DetectedObjects, labels: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Compare the annotated boxes of an image with confident detections.
 
     Args:
         image: image with annotated boxes.
-        found: detections of the model in the image, the best first.
+        detections: objects that the model detects in the image, the best first.
         labels: label names.
 
     Returns:
@@ -42,22 +42,22 @@ def suspicions_of(
         annotated box much. In a record of the second kind, `id` and `label` are None.
     """
     boxes, known = truth_of(image)
-    shared = iou(found.boxes, boxes)
+    shared = iou(detections.boxes, boxes)
     entries: list[dict[str, Any]] = []
-    for index in np.flatnonzero(found.scores >= _SURE):
-        label = int(found.labels[index])
+    for index in np.flatnonzero(detections.scores >= _SURE):
+        label = int(detections.labels[index])
         entry = {
             "name": image.name,
             "suggestion": labels[label],
-            "confidence": round(float(found.scores[index]), 6),
-            "boundingBox": _box_document(found.boxes[index]),
+            "confidence": round(float(detections.scores[index]), 6),
+            "boundingBox": _box_document(detections.boxes[index]),
         }
         if shared[index].max(initial=0.0) < _OTHER_OVERLAP:
             entries.append({"id": None, "label": None, **entry})
             continue
         best = int(np.argmax(shared[index]))
         is_other = shared[index, best] >= _SAME_OVERLAP and known[best] != label
-        confirmed = (found.labels == known[best]) & (shared[:, best] >= _SAME_OVERLAP)
+        confirmed = (detections.labels == known[best]) & (shared[:, best] >= _SAME_OVERLAP)
         if is_other and not confirmed.any():
             truth = image.boxes[best]
             entries.append({"id": truth.example_id, "label": labels[truth.label], **entry})

@@ -164,12 +164,12 @@ def _engine_document(context: DetectionContext, facts: DetectionCardFacts) -> di
     }
 
 
-def _tried_document(tried: Compared | None, *, is_on: bool) -> dict[str, Any]:
+def _tried_document(comparison: Compared | None, *, is_on: bool) -> dict[str, Any]:
     return {
         "isOn": is_on,
-        "meanAveragePrecisionWithout": _rounded(tried.before if tried else None),
-        "meanAveragePrecisionWith": _rounded(tried.after if tried else None),
-        "gain": _interval_document(tried.gain if tried else None),
+        "meanAveragePrecisionWithout": _rounded(comparison.before if comparison else None),
+        "meanAveragePrecisionWith": _rounded(comparison.after if comparison else None),
+        "gain": _interval_document(comparison.gain if comparison else None),
     }
 
 

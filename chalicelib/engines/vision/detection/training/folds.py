@@ -43,8 +43,8 @@ def trial_folds(context: DetectionContext) -> list[TrialFold]:
     return [fold for fold in folds if fold.trained and fold.tested]
 
 
-def _fold(context: DetectionContext, held: set[int]) -> TrialFold:
+def _fold(context: DetectionContext, held_out: set[int]) -> TrialFold:
     return TrialFold(
-        [place for place in context.trained if place not in held],
-        sorted(held)[:_MOST_PICTURES],
+        [place for place in context.trained if place not in held_out],
+        sorted(held_out)[:_MOST_PICTURES],
     )

@@ -30,7 +30,7 @@ class DenseStage:
         places: Sequence[int],
         epochs: int,
         *,
-        is_wanted: Callable[[], bool],
+        is_needed: Callable[[], bool],
         first_record: int | None = None,
     ) -> None:
         """Prepare the stage.
@@ -39,20 +39,20 @@ class DenseStage:
             context: images and options of the training.
             places: indexes of the images to train on.
             epochs: number of epochs.
-            is_wanted: returns whether this head is needed according to the results so far. It is
+            is_needed: returns whether this head is needed according to the results so far. It is
                 called before each step, because earlier stages can change the result.
             first_record: number of the first learning curve record; None for no records.
         """
         self._context = context
         self._views = len(places) * context.rules.views_an_epoch * epochs * context.passes
-        self._is_wanted = is_wanted
+        self._is_needed = is_needed
         self._first_record = first_record
         self.run = DenseFit(context.dataset, places, context.fit_options(epochs))
 
     @property
     def seconds(self) -> float:
         """Return the approximate time of the stage, in seconds on one core."""
-        return self._views * VIEW_SECONDS if self._is_wanted() else 0.0
+        return self._views * VIEW_SECONDS if self._is_needed() else 0.0
 
     @property
     def share(self) -> float:
@@ -62,7 +62,7 @@ class DenseStage:
     @property
     def is_done(self) -> bool:
         """Whether all epochs have ended, or the head is not needed."""
-        return self.run.is_done or not self._is_wanted()
+        return self.run.is_done or not self._is_needed()
 
     def advance(self) -> dict[str, Any] | None:
         """Train on the next batches; raise TrainingFailed if the outputs are not finite."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.vision.detection.head.crop_head import CropHead, fit_crop_head, spread_out
+from chalicelib.engines.vision.detection.head.crop_head import CropHead, fit_crop_head, item_limit
 from chalicelib.engines.vision.detection.head.dataset import truth_of
 from chalicelib.engines.vision.detection.views.crops import CROP_VALUES, LEAST_SIDE, describe_crops
 
@@ -26,15 +26,15 @@ _CROPS_A_STEP = 40
 class CropStage:
     """Computes features of crops of annotated boxes, about the same number for each label."""
 
-    def __init__(self, context: DetectionContext, is_wanted: Callable[[], bool]) -> None:
+    def __init__(self, context: DetectionContext, is_needed: Callable[[], bool]) -> None:
         """Prepare the stage.
 
         Args:
             context: images and options of the training.
-            is_wanted: returns whether the second look, which classifies crops, will be tried. It is
+            is_needed: returns whether the second look, which classifies crops, will be tried. It is
                 called before each step, because earlier stages can change the result.
         """
-        self._is_wanted = is_wanted
+        self._is_needed = is_needed
         self._context = context
         chosen = _chosen_boxes(context)
         self._places = sorted(chosen)
@@ -46,7 +46,7 @@ class CropStage:
     @property
     def seconds(self) -> float:
         """Return the approximate time of the stage, in seconds on one core."""
-        return float(self._ends[-1]) * CROP_SECONDS if self._is_wanted() else 0.0
+        return float(self._ends[-1]) * CROP_SECONDS if self._is_needed() else 0.0
 
     @property
     def share(self) -> float:
@@ -56,7 +56,7 @@ class CropStage:
     @property
     def is_done(self) -> bool:
         """Whether every selected crop has features, or no crops are needed."""
-        return not self._is_wanted() or self._next >= len(self._places)
+        return not self._is_needed() or self._next >= len(self._places)
 
     def advance(self) -> dict[str, Any] | None:
         """Compute features of the crops of the next images."""
@@ -108,7 +108,7 @@ def _chosen_boxes(context: DetectionContext) -> dict[int, Ints]:
     ]
     labels = np.array([label for _, _, label in pairs])
     # As many of each label as the total allows, so that rare labels keep all of theirs.
-    cap = spread_out(np.bincount(labels).tolist(), _MOST_CROPS)
+    cap = item_limit(np.bincount(labels).tolist(), _MOST_CROPS)
     generator = np.random.Generator(np.random.PCG64([context.options.seed, 2]))
     taken = np.zeros(len(context.labels), np.int64)
     chosen: dict[int, list[int]] = {}

@@ -43,7 +43,7 @@ class FoldHeads:
 
     dense: DenseStage
     proposals: ProposalStage
-    is_wanted: Callable[[], bool] = always
+    is_needed: Callable[[], bool] = always
     """Returns whether these heads must be tried; called before the trial begins."""
 
 
@@ -81,7 +81,7 @@ class TrialStage:
     @property
     def seconds(self) -> float:
         """Return the approximate time of the stage, in seconds on one core."""
-        return len(self._fold.tested) * self._cost if self._heads.is_wanted() else 0.0
+        return len(self._fold.tested) * self._cost if self._heads.is_needed() else 0.0
 
     @property
     def share(self) -> float:
@@ -91,7 +91,7 @@ class TrialStage:
     @property
     def is_done(self) -> bool:
         """Whether objects were detected in every image of the fold, or the stage is not needed."""
-        return self.is_answered or not self._heads.is_wanted()
+        return self.is_answered or not self._heads.is_needed()
 
     @property
     def is_answered(self) -> bool:

@@ -54,7 +54,7 @@ class DetectionTraining:
             context,
             context.trained,
             options.epochs - first + 1,
-            is_wanted=lambda: self._trials.needs_dense,
+            is_needed=lambda: self._trials.needs_dense,
             first_record=first,
         )
         self._trials = Trials(context, self._dense)

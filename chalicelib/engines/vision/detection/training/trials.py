@@ -208,9 +208,9 @@ class Trials:
         # passes, so half of the epochs are enough.
         is_whole = self._is_calibrating and context.passes == 1
         epochs = min(_MOST_EPOCHS, epochs if is_whole else max(1, epochs // 2))
-        dense = DenseStage(context, fold.trained, epochs, is_wanted=may_try)
+        dense = DenseStage(context, fold.trained, epochs, is_needed=may_try)
         heads = FoldHeads(dense, self.proposals, may_try)
-        later = replace(heads, is_wanted=self._wants_fold(1))
+        later = replace(heads, is_needed=self._wants_fold(1))
 
         def find_joined() -> AnswerWay:
             return AnswerWay(proposal_head=self._aligned(number))

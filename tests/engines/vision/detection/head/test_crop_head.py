@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chalicelib.engines.vision.detection.head.crop_head import fit_crop_head, rescored, spread_out
+from chalicelib.engines.vision.detection.head.crop_head import fit_crop_head, item_limit, rescored
 from chalicelib.engines.vision.detection.inference.decoding import Candidates
 from chalicelib.engines.vision.detection.inference.second_look import (
     MOST_CROPS,
@@ -104,4 +104,4 @@ def test_crops_at_and_beyond_the_border_are_described():
 )
 def test_space_for_crops_is_shared_between_labels(totals: list[int], most: int, cap: int):
     """The crop budget is divided so that frequent labels do not displace rare ones."""
-    assert spread_out(totals, most) == pytest.approx(cap, abs=2)
+    assert item_limit(totals, most) == pytest.approx(cap, abs=2)
