@@ -281,7 +281,7 @@ def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
     audit = Audit(parse_month(options.month, now), now, log, options.tolerance)
     clients = Clients(target.settings)
     quotas = QuotaStore(clients, Queues(target.settings, clients))
-    lines, agrees = compare(audit, accounts, quotas, is_whole=options.email is None)
+    lines, agrees = compare(audit, accounts, quotas, is_complete=options.email is None)
     print("\n".join(lines))
     return agrees
 

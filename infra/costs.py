@@ -221,7 +221,7 @@ def training(seconds: float, name: str = "train_paid") -> float:
     return run_price(_BY_NAME[name], seconds)
 
 
-def kept(function: Function) -> float:
+def provisioned_price(function: Function) -> float:
     """Return the monthly price of one process that is kept ready (provisioned), in dollars."""
     return function.memory_mb / 1024 * MONTH_SECONDS * PRICES["lambda_kept_gb_second"]
 
@@ -244,7 +244,7 @@ def _warmth() -> Iterator[str]:
         snapped = snap if function.can_snap else "— | —"
         yield (
             f"| {function.short} | {function.memory_mb:,} | {loading} | {snapped} | "
-            f"{kept(function):.2f} |"
+            f"{provisioned_price(function):.2f} |"
         )
 
 

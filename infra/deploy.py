@@ -18,7 +18,7 @@ from infra.deploying.account import DeployError, Target, explained
 from infra.deploying.concerns import concerns, unconfirmed
 from infra.deploying.preflight import check_account, check_unclaimed, wait_for_names
 from infra.deploying.quotas import check_quotas
-from infra.deploying.removal import delete_data, empty_bucket, kept
+from infra.deploying.removal import delete_data, empty_bucket, existing_names
 from infra.deploying.smoke import smoke_test
 from infra.deploying.stack import Stack, StackTemplate
 from infra.models import default_directory
@@ -80,7 +80,7 @@ def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> No
             _say(f"deleted the stack {stack.name}")
     if options.delete_data:
         delete_data(target, _say)
-    names = kept(target)
+    names = existing_names(target)
     for name in [f"stack {data.name}", *names] if is_wanted else names:
         _say(f"  kept: {name}")
 
@@ -160,18 +160,18 @@ def _given(options: argparse.Namespace, target: Target, catalogue: str) -> dict[
 def _agreed(
     service: Stack,
     target: Target,
-    given: Mapping[str, str],
+    settings: Mapping[str, str],
     options: argparse.Namespace,
     ask: Ask,
 ) -> dict[str, str]:
     """Show warnings, ask for confirmation, and return parameters to add to the deployment."""
     before = service.parameters() if service.check() else None
     defaults = artifacts.default_parameters(options.package)
-    parameters = {**defaults, **(before or {}), **given}
+    parameters = {**defaults, **(before or {}), **settings}
     check_quotas(artifacts.templates(options.package), parameters)
     for line in check_account(target, parameters, _named(options), reserved(before or {})):
         _say(line)
-    found, added = concerns(target, defaults, given, before)
+    found, added = concerns(target, defaults, settings, before)
     for concern in found:
         _say(concern.text)
     for question in (concern.question for concern in found if concern.question):
@@ -188,14 +188,14 @@ def _agrees(question: str, options: argparse.Namespace, ask: Ask) -> bool:
 def _update(
     stack: Stack,
     template: StackTemplate,
-    given: Mapping[str, str],
+    parameters: Mapping[str, str],
     options: argparse.Namespace,
     ask: Ask,
     watch_minutes: int = 0,
 ) -> None:
     """Create or update a stack by a change set that the user confirms."""
     exists = stack.check()
-    change_set = stack.propose(template, given, exists, watch_minutes)
+    change_set = stack.propose(template, parameters, exists, watch_minutes)
     if change_set is None:
         _say(f"{stack.name} is as it should be")
         return

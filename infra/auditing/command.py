@@ -31,13 +31,13 @@ class Audit:
 
 
 def compare(
-    audit: Audit, accounts: Sequence[Account], quotas: QuotaStore, *, is_whole: bool
+    audit: Audit, accounts: Sequence[Account], quotas: QuotaStore, *, is_complete: bool
 ) -> tuple[list[str], bool]:
     """Compare counters with log lines; return lines to print, and whether counters and log agree.
 
     The log is read before the counters. So a simultaneous prediction can only increase a counter,
-    and a counter below the account's number of log lines is always an error. `is_whole` is true if
-    `accounts` has all accounts.
+    and a counter below the account's number of log lines is always an error. `is_complete`
+    is whether `accounts` is complete.
 
     Raises:
         CommandError: the log cannot be read.
@@ -49,7 +49,7 @@ def compare(
         account.account_id: quotas.used(account.account_id, PREDICTIONS, audit.month.key)
         for account in accounts
     }
-    rows = report.rows(accounts, counters, tally, is_whole=is_whole)
+    rows = report.rows(accounts, counters, tally, is_complete=is_complete)
     differing = [row for row in rows if not row.agrees(audit.tolerance)]
     made = min((account.created_at for account in accounts), default=audit.now)
     found = report.notes(audit.month, (made, first, audit.now), tally)

@@ -74,16 +74,16 @@ class Tally:
         if not self._is_repeated(event, found):
             self.by_account.setdefault(account, Counter())[outcome] += int(found.get("count", 1))
 
-    def _settle(self, account: str, found: dict[str, Any], outcome: str) -> None:
+    def _settle(self, account: str, record: dict[str, Any], outcome: str) -> None:
         """Correct the counts of an account by a line about released or uncounted predictions."""
-        is_known = found.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
-        if is_known and not self._is_repeated(SETTLEMENT, found):
-            was, count = (COUNTED, int(found["count"])) if "count" in found else (UNKNOWN, 1)
+        is_known = record.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
+        if is_known and not self._is_repeated(SETTLEMENT, record):
+            was, count = (COUNTED, int(record["count"])) if "count" in record else (UNKNOWN, 1)
             self.by_account.setdefault(account, Counter()).update({was: -count, GIVEN_BACK: count})
 
-    def _is_repeated(self, event: str, found: dict[str, Any]) -> bool:
+    def _is_repeated(self, event: str, record: dict[str, Any]) -> bool:
         """Return whether an earlier line had the same token, which happens if a job ran twice."""
-        token = str(found.get("token", ""))
+        token = str(record.get("token", ""))
         if not token:
             return False
         is_repeated = (event, token) in self._settled

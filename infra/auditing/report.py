@@ -93,11 +93,11 @@ def parse_month(text: str | None, now: datetime) -> Month:
 
 
 def rows(
-    accounts: Sequence[Account], counters: Mapping[str, int], tally: Tally, *, is_whole: bool
+    accounts: Sequence[Account], counters: Mapping[str, int], tally: Tally, *, is_complete: bool
 ) -> list[ReportRow]:
-    """Return a row per account; with `is_whole`, also rows for accounts that only the log names."""
+    """Return a row per account; with `is_complete`, also for accounts that only the log names."""
     emails = {account.account_id: account.email for account in accounts}
-    ids = [*emails, *(sorted(set(tally.by_account) - set(emails)) if is_whole else ())]
+    ids = [*emails, *(sorted(set(tally.by_account) - set(emails)) if is_complete else ())]
     return [
         ReportRow(
             account_id=account_id,
@@ -112,11 +112,11 @@ def rows(
     ]
 
 
-def table(found: Sequence[ReportRow]) -> list[str]:
-    """Format the rows `found` as lines for a terminal."""
+def table(rows: Sequence[ReportRow]) -> list[str]:
+    """Format rows as lines for a terminal."""
     heads = ("counted", "lines", "difference", "refused", "given back", "unknown")
     lines = [f"{'id':>6}  {'e-mail':32}" + "".join(f"{head:>12}" for head in heads)]
-    for row in found:
+    for row in rows:
         figures = (row.counter, row.lines, row.difference, row.refused, row.given_back, row.unknown)
         cells = "".join(f"{figure:>12}" for figure in figures)
         lines.append(f"{row.account_id:>6}  {row.email:32}{cells}")

@@ -327,10 +327,10 @@ class BackupFolder:
     def _place(self, name: str) -> Path:
         return self.path / PIECES / name[:2] / name
 
-    def _remember(self, known: Manifest | None, previous: Manifest | None) -> None:
-        self._is_read, self._known = True, known
+    def _remember(self, manifest: Manifest | None, previous: Manifest | None) -> None:
+        self._is_read, self._known = True, manifest
         self._seal = self.seal()
-        self._kept = {name for one in (known, previous) if one for name in one.pieces()}
+        self._kept = {name for one in (manifest, previous) if one for name in one.pieces()}
 
     def _remove_unnamed(self) -> None:
         for place in self._pieces():

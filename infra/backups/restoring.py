@@ -29,22 +29,22 @@ class Restored:
         self,
         manifest: Manifest,
         saved_rows: Callable[[str], Iterable[Item]],
-        kept: Mapping[str, list[Item]],
+        rows: Mapping[str, list[Item]],
     ) -> None:
         """Read the rows that decide how other rows are restored.
 
         Args:
             manifest: manifest of the backup.
             saved_rows: returns the saved rows of a table, given its short name.
-            kept: rows of the stack that a restore does not delete, by table (`replay.KEPT`).
+            rows: rows of the stack that a restore does not delete, by table (`replay.KEPT`).
         """
         self._saved_rows = saved_rows
         self._owners = Owners(*(saved_rows(short) for short in (DATASETS, MODELS)))
-        kept = {short: [*kept[short], *saved_rows(short)] for short in replay.KEPT}
-        self._deleted = replay.Deleted(kept[replay.DELETIONS])
+        rows = {short: [*rows[short], *saved_rows(short)] for short in replay.KEPT}
+        self._deleted = replay.Deleted(rows[replay.DELETIONS])
         self._merged = {
             replay.DELETIONS: self._deleted.records,
-            replay.COUNTERS: replay.highest_counters(kept[replay.COUNTERS]),
+            replay.COUNTERS: replay.highest_counters(rows[replay.COUNTERS]),
         }
         self.objects: list[StoredObject] = [
             item for item in manifest.objects if self._owners.own_object(item.key)
@@ -127,8 +127,8 @@ def check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> N
         )
 
 
-def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
-    for table in found:
+def _check_empty(clients: Clients, settings: Settings, tables: Iterable[TableResource]) -> None:
+    for table in tables:
         if clients.dynamodb.scan(TableName=table.name, Limit=1)["Items"]:
             raise BackupError(
                 f"The table {table.name} has rows; restore into an empty stack, or replace "
@@ -141,16 +141,16 @@ def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableReso
         )
 
 
-def _clear(clients: Clients, settings: Settings, found: Mapping[str, TableResource]) -> None:
+def _clear(clients: Clients, settings: Settings, resources: Mapping[str, TableResource]) -> None:
     """Delete rows and objects, first the rows that make other rows visible.
 
     Deletion records and counters are not deleted.
     """
     # Deletions and counters stay, so that a restore that was interrupted can be repeated.
     order = {name: place for place, name in enumerate(reversed(_LAST))}
-    cleared = [short for short in found if short not in replay.KEPT]
+    cleared = [short for short in resources if short not in replay.KEPT]
     for short in sorted(cleared, key=lambda short: order.get(short, len(order))):
-        name, keys = found[short].name, found[short].key_names
+        name, keys = resources[short].name, resources[short].key_names
         rows = list(tables.scan(clients.dynamodb, name))
         tables.delete(clients.dynamodb, name, rows, keys)
     objects.delete_all(clients.s3, settings.bucket)

@@ -28,21 +28,21 @@ class Concern:
 
 def concerns(
     target: Target,
-    known: Collection[str],
-    given: Mapping[str, str],
+    names: Collection[str],
+    values: Mapping[str, str],
     before: Mapping[str, str] | None,
 ) -> tuple[list[Concern], dict[str, str]]:
     """Return warnings, and parameters to add to the deployment because of the warnings.
 
     Args:
         target: where the stage is deployed.
-        known: names of all parameters.
-        given: parameters that the user sets.
+        names: names of all parameters.
+        values: parameters that the user sets.
         before: current parameters of the service; None before the first deployment.
     """
-    found, added = list(_without_receivers(known, given, before)), dict[str, str]()
-    if LOG_ROLE in known:
-        more, added = _log_role(target, given.get(LOG_ROLE, ""), before)
+    found, added = list(_without_receivers(names, values, before)), dict[str, str]()
+    if LOG_ROLE in names:
+        more, added = _log_role(target, values.get(LOG_ROLE, ""), before)
         found += more
     return found, added
 
@@ -60,10 +60,10 @@ def unconfirmed(target: Target, topic: str) -> Iterator[str]:
 
 
 def _without_receivers(
-    known: Collection[str], given: Mapping[str, str], before: Mapping[str, str] | None
+    names: Collection[str], values: Mapping[str, str], before: Mapping[str, str] | None
 ) -> Iterator[Concern]:
-    wanted = {**(before or {}), **given}
-    if _RECEIVERS[0] in known and not any(wanted.get(name) for name in _RECEIVERS):
+    merged = {**(before or {}), **values}
+    if _RECEIVERS[0] in names and not any(merged.get(name) for name in _RECEIVERS):
         yield Concern(
             "ALARMS HAVE NO RECEIVER, and there is no budget alarm: name an address by "
             'SET="AlarmEmail=ops@shop.example", or a topic by SET="AlarmTopicArn=arn:…"',
@@ -72,12 +72,12 @@ def _without_receivers(
 
 
 def _log_role(
-    target: Target, given: str, before: Mapping[str, str] | None
+    target: Target, value: str, before: Mapping[str, str] | None
 ) -> tuple[list[Concern], dict[str, str]]:
     """Return concerns about API Gateway's role for logs, and parameters that keep this role."""
     is_new = before is None
-    is_taken = given == "true" and (before or {}).get(LOG_ROLE) != "true"
-    if not is_taken and (given or not is_new):
+    is_taken = value == "true" and (before or {}).get(LOG_ROLE) != "true"
+    if not is_taken and (value or not is_new):
         return [], {}
     role = target.client("apigateway").get_account().get("cloudwatchRoleArn", "")
     asks = partial(target.client("iam").get_role, RoleName=role.rsplit("/")[-1])

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.deploying.account import DeployError, Target
 from infra.deploying.deployer_policy import CHECKED
-from infra.deploying.removal import kept
+from infra.deploying.removal import existing_names
 from infra.deploying.stack import Stack
 from infra.template.functions import BY_QUEUE, FUNCTIONS
 from infra.template.parameters import (
@@ -251,7 +251,7 @@ def check_unclaimed(target: Target) -> None:
     Raises:
         DeployError: a table or the bucket exists, so CloudFormation could not create it.
     """
-    found = kept(target)
+    found = existing_names(target)
     if found:
         raise DeployError(
             f"{found[0]} is there, but the stack {target.data_stack} is not: a version up to 0.2.0 "

@@ -93,19 +93,19 @@ def _filled(value: Any, parameters: Mapping[str, str]) -> Any:
     return {name: _filled(member, parameters) for name, member in value.items()}
 
 
-def _substituted(given: Any, parameters: Mapping[str, str]) -> str:
-    text = given if isinstance(given, str) else given[0]
+def _substituted(value: Any, parameters: Mapping[str, str]) -> str:
+    text = value if isinstance(value, str) else value[0]
     return _VARIABLE.sub(lambda found: _named(found[1], parameters), text)
 
 
-def _joined(given: Any, parameters: Mapping[str, str]) -> str:
-    members = _filled(given[1], parameters)
+def _joined(value: Any, parameters: Mapping[str, str]) -> str:
+    members = _filled(value[1], parameters)
     # If a list is a parameter, its one text is filled in, commas included.
-    return members if isinstance(members, str) else given[0].join(map(str, members))
+    return members if isinstance(members, str) else value[0].join(map(str, members))
 
 
-def _larger(given: Any, parameters: Mapping[str, str]) -> Any:
-    return max((_filled(part, parameters) for part in given[1:]), key=_length)
+def _larger(values: Any, parameters: Mapping[str, str]) -> Any:
+    return max((_filled(part, parameters) for part in values[1:]), key=_length)
 
 
 def _named(name: str, parameters: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ LOOK_SECONDS = 3
 MOST_LOOKS = 200
 
 
-def kept(target: Target) -> list[str]:
+def existing_names(target: Target) -> list[str]:
     """Return the names of a stage's existing tables and bucket."""
     dynamodb = target.client("dynamodb")
     names = {

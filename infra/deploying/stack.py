@@ -162,7 +162,7 @@ class Stack:
     def propose(
         self,
         template: StackTemplate,
-        given: Mapping[str, str],
+        values: Mapping[str, str],
         exists: bool,
         watch_minutes: int = 0,
     ) -> str | None:
@@ -170,7 +170,7 @@ class Stack:
 
         Args:
             template: new template of the stack.
-            given: parameters to set; other parameters of an existing stack keep their values.
+            values: parameters to set; other parameters of an existing stack keep their values.
             exists: whether the stack exists.
             watch_minutes: minutes after the update during which an alarm causes a rollback.
 
@@ -186,7 +186,7 @@ class Stack:
             "Capabilities": CAPABILITIES,
             # CloudFormation gives these tags to every resource that can have tags.
             "Tags": [{"Key": COST_TAG, "Value": self._target.stack}],
-            "Parameters": self._parameters(template, given, exists=exists),
+            "Parameters": self._parameters(template, values, exists=exists),
         }
         if exists and watch_minutes:
             request["RollbackConfiguration"] = self._watch(watch_minutes)
@@ -254,12 +254,12 @@ class Stack:
         return dict(found["Stacks"][0]) if found["Stacks"] else {}
 
     def _parameters(
-        self, template: StackTemplate, given: Mapping[str, str], *, exists: bool
+        self, template: StackTemplate, values: Mapping[str, str], *, exists: bool
     ) -> list[Any]:
-        """Return a change set's parameters: given values, otherwise current or default values."""
+        """Return a change set's parameters: `values`, otherwise current or default values."""
         before = self.parameters() if exists else {}
-        kept = set(before) & template.parameters - set(given)
-        new = {name: text for name, text in given.items() if name in template.parameters}
+        kept = set(before) & template.parameters - set(values)
+        new = {name: text for name, text in values.items() if name in template.parameters}
         return [
             *({"ParameterKey": name, "ParameterValue": text} for name, text in new.items()),
             *({"ParameterKey": name, "UsePreviousValue": True} for name in sorted(kept)),
@@ -290,7 +290,7 @@ class Stack:
             time.sleep(self._pause)
         raise DeployError("the change set is not ready after an hour; look into the console")
 
-    def _wait(self, began: str, good: tuple[str, ...], stack_id: str | None = None) -> None:
+    def _wait(self, began: str, states: tuple[str, ...], stack_id: str | None = None) -> None:
         """Show the stack's events until the operation ends; raise DeployError if it failed."""
         shown, cause = {began}, ""
         deadline = time.monotonic() + _MAX_SECONDS
@@ -304,7 +304,7 @@ class Stack:
             # Before its first event, the stack still has the status of its previous change.
             has_begun = len(shown) > 1 or status in ("", "DELETE_COMPLETE")
             if has_begun and not status.endswith("_IN_PROGRESS"):
-                if status not in good:
+                if status not in states:
                     hint = "; pass SIZE=small" if "MemorySize" in cause else ""
                     raise DeployError(
                         f"{self.name} ended in {status}: {cause or 'see its events'}{hint}"

@@ -270,13 +270,13 @@ def _other_file(source: Source, downloads: Path) -> BrokenFile:
 _SETTINGS = {"pip": "pip config list", "npm": "npm config list"}
 
 
-def _failure(source: Source, downloads: Path, client: str, said: str) -> InstallError:
+def _failure(source: Source, downloads: Path, client: str, output: str) -> InstallError:
     """Return the error for a failed download: the client's last message, and what to try."""
-    if any(words in said for words in _NO_ROOM):
+    if any(words in output for words in _NO_ROOM):
         return disk_full(downloads, source.archive_bytes)
-    if "DO NOT MATCH THE HASHES" in said:
+    if "DO NOT MATCH THE HASHES" in output:
         return _other_file(source, downloads)
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("ERROR", "npm error"))]
     return FetchFailed(
         f"{client} could not download {source.package} {source.version}. Check that this machine "

@@ -41,9 +41,9 @@ class Meter:
         self._last = ""
         self._started = self._shown = clock()
 
-    def start_file(self, present: int) -> None:
-        """Begin a file; `present` bytes of it were downloaded by an earlier installation."""
-        self._current = present
+    def start_file(self, present_bytes: int) -> None:
+        """Begin a file; an earlier installation has downloaded `present_bytes` of the file."""
+        self._current = present_bytes
 
     def receive(self, received: int) -> None:
         """Record how many bytes of the current file have been received."""

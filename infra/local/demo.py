@@ -196,7 +196,7 @@ def _install_globals(settings: Settings, progress: ProgressPrinter) -> None:
 
 
 def _instructions(
-    url: str, state: State, settings: Settings, token: str, trained: dict[str, Trained]
+    url: str, state: State, settings: Settings, token: str, models: dict[str, Trained]
 ) -> str:
     """Return the addresses and the commands to try next."""
     key = _short_path(state.demo_key)
@@ -211,7 +211,7 @@ def _instructions(
         f"  TOKEN=$({_accounts_command()} token {DEMO_EMAIL} --key-file {key})",
     ]
     for sample in (TEXTS, PICTURES):
-        lines += _commands(f"{url}/v2/{sample.family}", sample, trained.get(sample.family, UNKNOWN))
+        lines += _commands(f"{url}/v2/{sample.family}", sample, models.get(sample.family, UNKNOWN))
     return "\n".join([*lines, "", _reading(f"{url}/v2/vision"), ""])
 
 

@@ -47,12 +47,12 @@ class _File(logging.Handler):
                 with suppress(OSError):  # the terminal may be a file on the same full disk
                     print(f"log lines are lost: {error}", file=sys.stderr, flush=True)
 
-    def _rotate(self, needed: int) -> None:
-        """Open the file; rotate it first if it would get too large with `needed` more bytes."""
+    def _rotate(self, new_bytes: int) -> None:
+        """Open the file; rotate it first if it would get too large with `new_bytes` more bytes."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-        if self._path.exists() and self._path.stat().st_size + needed > MAX_BYTES:
+        if self._path.exists() and self._path.stat().st_size + new_bytes > MAX_BYTES:
             for number in range(ROTATED_FILES, 0, -1):
                 older = self._rotated_path(number)
                 newer = self._rotated_path(number - 1) if number > 1 else self._path

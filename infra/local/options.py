@@ -25,10 +25,10 @@ def _seconds(text: str) -> float:
     return _at_most(float(text), 604_800)  # a week
 
 
-def _at_most(value: float, most: int) -> float:
-    """Return a number; refuse it if it is negative, larger than `most`, or NaN."""
-    if not 0 <= value <= most:
-        raise argparse.ArgumentTypeError(f"{value} is not a number from 0 to {most:,}")
+def _at_most(value: float, limit: int) -> float:
+    """Return a number; refuse it if it is negative, larger than `limit`, or NaN."""
+    if not 0 <= value <= limit:
+        raise argparse.ArgumentTypeError(f"{value} is not a number from 0 to {limit:,}")
     return value
 
 

@@ -39,7 +39,7 @@ def _is_intact(directory: Path, model: ModelDescription) -> bool:
 
 def broken(directory: Path, names: Sequence[str] = FAST) -> dict[str, list[str]]:
     """Read every installed file, and return the damaged files by model."""
-    found = {name: installed.broken_files(directory, MODELS[name], thorough=True) for name in names}
+    found = {name: installed.broken_files(directory, MODELS[name], read_all=True) for name in names}
     return {name: files for name, files in found.items() if files}
 
 
@@ -88,15 +88,15 @@ def install(
 
 
 def _install_missing(
-    directory: Path, wanted: Sequence[str], progress: Progress, terminal: TextIO | None
+    directory: Path, names: Sequence[str], progress: Progress, terminal: TextIO | None
 ) -> None:
     # Removed first, because files of a killed installation would use the space checked below.
     remove_partial(directory / DOWNLOADS)
     shutil.rmtree(directory / installed.STAGING, ignore_errors=True)
-    models = [MODELS[name] for name in missing(directory, wanted)]
+    models = [MODELS[name] for name in missing(directory, names)]
     _check_space(directory, models, progress)
     failure = _fetch_all(directory, models, progress, terminal)
-    for name in wanted:
+    for name in names:
         # Checked one by one, because replacing a model makes the models that need it outdated.
         if not missing(directory, [name]):
             continue

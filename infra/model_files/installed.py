@@ -91,25 +91,25 @@ def _recorded_files(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return files
 
 
-def _is_same(path: Path, known: dict[str, Any], *, thorough: bool) -> bool:
+def _is_same(path: Path, record: dict[str, Any], *, read_all: bool) -> bool:
     try:
         facts = path.stat()
-        if facts.st_size != known["bytes"]:
+        if facts.st_size != record["bytes"]:
             return False
-        if facts.st_mtime_ns == known["mtime_ns"] and not thorough:
+        if facts.st_mtime_ns == record["mtime_ns"] and not read_all:
             return True
-        return bool(file_sha256(path) == known["sha256"])
+        return bool(file_sha256(path) == record["sha256"])
     except (OSError, ValueError, KeyError):
         return False
 
 
-def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = False) -> list[str]:
+def broken_files(directory: Path, model: ModelDescription, *, read_all: bool = False) -> list[str]:
     """Return the files of a model that are missing or differ from its record.
 
     Args:
         directory: the model directory.
         model: the model that should be installed there.
-        thorough: whether to read every file, not only those whose size or time changed.
+        read_all: whether to read every file, not only files whose size or time changed.
 
     Returns:
         Names of files. If the model is not installed, is outdated, or was made with another version
@@ -125,7 +125,7 @@ def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = F
     return [
         name
         for name, known in files.items()
-        if not _is_same(folder / name, known, thorough=thorough)
+        if not _is_same(folder / name, known, read_all=read_all)
     ]
 
 

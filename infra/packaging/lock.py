@@ -150,7 +150,7 @@ def shipped(
     installs: Sequence[Mapping[str, Any]],
     roots: Iterable[str],
     target: LambdaTarget,
-    left_out: Container[str] = LEFT_OUT,
+    excluded: Container[str] = LEFT_OUT,
 ) -> dict[tuple[str, str], str]:
     """Select the packages to ship, from the packages that pip would install.
 
@@ -158,7 +158,7 @@ def shipped(
         installs: the member `install` of pip's installation report.
         roots: names of the direct dependencies.
         target: target of the resolution.
-        left_out: names of packages that do not ship. A package that only these packages need does
+        excluded: names of packages that do not ship. A package that only these packages need does
             not ship either.
 
     Returns:
@@ -173,7 +173,7 @@ def shipped(
     waiting = [normal(root) for root in roots]
     while waiting:
         name = waiting.pop()
-        if name in reached or name in left_out:
+        if name in reached or name in excluded:
             continue
         if name not in known:
             # pip evaluates the conditions of requirements for the Python that runs it.

@@ -115,12 +115,12 @@ class ReachableCode:
                 groups.append(self._next_group(waiting, done))
         return groups
 
-    def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Take modules from `waiting` whose imports are in `done` and names do not conflict."""
+    def _next_group(self, waiting: list[str], finished: set[str]) -> list[str]:
+        """Take modules from `waiting` whose imports are in `finished` and names do not conflict."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:
-            ready = (one for one in waiting if self._imports_of(one) <= done)
+            ready = (one for one in waiting if self._imports_of(one) <= finished)
             fits = (
                 one
                 for one in ready
@@ -132,7 +132,7 @@ class ReachableCode:
             group.append(chosen)
             names |= self._names(chosen)
             waiting.remove(chosen)
-            done.add(chosen)
+            finished.add(chosen)
         if not group:
             raise LookupError(f"These modules import each other: {', '.join(waiting)}.")
         return group
@@ -175,7 +175,7 @@ class ReachableCode:
             source, imported = self._target(module, name)
             if source not in group:
                 place = renamed(source) if _is_own(source) else source
-                lines.append(_import(place, imported, name, is_own=_is_own(source)))
+                lines.append(_import(place, imported, name, is_project=_is_own(source)))
             elif imported != name:
                 value = imported or f"__import__('sys').modules['{renamed(source)}']"
                 lines.append(f"{name} = {value}")
@@ -248,9 +248,9 @@ class _Writer(ast.NodeTransformer):
     """Removes docstrings, annotations and unreached methods, and renames imports."""
 
     def __init__(
-        self, kept: set[int], is_module: Callable[[str], bool], renamed: Callable[[str], str]
+        self, lines: set[int], is_module: Callable[[str], bool], renamed: Callable[[str], str]
     ) -> None:
-        self._kept = kept
+        self._kept = lines
         self._is_module = is_module
         self._renamed = renamed
 
@@ -282,14 +282,14 @@ class _Writer(ast.NodeTransformer):
             if others:
                 raise LookupError(f"Import the modules of {source} one by one.")
             place = self._renamed(f"{source}.{one.name}")
-            line = _import(place, "", one.asname or one.name, is_own=True)
+            line = _import(place, "", one.asname or one.name, is_project=True)
             return ast.parse(line).body[0]
         node.module = self._renamed(source)
         return node
 
 
-def _import(module: str, imported: str, name: str, *, is_own: bool) -> str:
-    if not imported and is_own:
+def _import(module: str, imported: str, name: str, *, is_project: bool) -> str:
+    if not imported and is_project:
         folder, _, last = module.rpartition(".")
         module, imported = folder, last
     if not imported:

@@ -55,12 +55,12 @@ class Weight:
     """Parts, the largest first."""
 
 
-def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
+def weigh(tree: Path, compressed: Mapping[str, int], zip_bytes: int) -> Weight:
     """Compute the size of a package by its parts.
 
     Args:
         tree: folder of the unpacked package.
-        packed: compressed size of each file in bytes, by name.
+        compressed: compressed size of each file in bytes, by name.
         zip_bytes: size of the zip archive in bytes.
     """
     sizes = {path.relative_to(tree).as_posix(): path.stat().st_size for path in files_of(tree)}
@@ -68,7 +68,7 @@ def weigh(tree: Path, packed: Mapping[str, int], zip_bytes: int) -> Weight:
     for name, size in sizes.items():
         part = whole[name.partition("/")[0]]
         part[0] += size
-        part[1] += packed[name]
+        part[1] += compressed[name]
     parts = [Part(name, *both) for name, both in whole.items()]
     return Weight(
         zip_bytes=zip_bytes,

@@ -36,17 +36,17 @@ def fingerprint(project: Path, *options: str) -> str:
     return digest.hexdigest()
 
 
-def note(folder: Path, found: str, zip_file: Path) -> None:
-    """Store the fingerprint `found` of the sources next to a package."""
-    record = {"sources": found, "zip": file_sha256(zip_file)}
+def note(folder: Path, sources: str, zip_file: Path) -> None:
+    """Store the fingerprint `sources` of the source files next to a package."""
+    record = {"sources": sources, "zip": file_sha256(zip_file)}
     (folder / FILE).write_text(json.dumps(record) + "\n", "utf-8")
 
 
-def is_current(folder: Path, found: str, zip_file: Path) -> bool:
-    """Return whether a package is complete and was built from sources with fingerprint `found`."""
+def is_current(folder: Path, sources: str, zip_file: Path) -> bool:
+    """Return whether a package is complete and has the fingerprint `sources`."""
     try:
         record = json.loads((folder / FILE).read_text("utf-8"))
-        return bool(record == {"sources": found, "zip": file_sha256(zip_file)})
+        return bool(record == {"sources": sources, "zip": file_sha256(zip_file)})
     except (OSError, ValueError):
         return False
 

@@ -88,11 +88,11 @@ def _own_widgets() -> list[Part]:
     ]
 
 
-def _search(title: str, statistic: str, *found: OwnMetric) -> Part:
-    """Return a graph of the metrics `found` of the service, with all values of their dimensions."""
+def _search(title: str, statistic: str, *metrics: OwnMetric) -> Part:
+    """Return a graph of metrics of the service, with all values of the metrics' dimensions."""
     expressions = [
         {"expression": _expression(metric, statistic), "id": f"e{number}", "label": ""}
-        for number, metric in enumerate(found)
+        for number, metric in enumerate(metrics)
     ]
     return _widget(title, statistic, [[expression] for expression in expressions])
 

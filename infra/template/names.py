@@ -34,9 +34,9 @@ def ref(name: str) -> Part:
     return {"Ref": name}
 
 
-def attribute(name: str, what: str = "Arn") -> Part:
-    """Return a reference to the attribute `what` of a resource."""
-    return {"Fn::GetAtt": [name, what]}
+def attribute(name: str, attribute_name: str = "Arn") -> Part:
+    """Return a reference to an attribute of a resource."""
+    return {"Fn::GetAtt": [name, attribute_name]}
 
 
 def table_arn(short: str, index: str = "") -> Part:

@@ -19,9 +19,9 @@ from infra.template.names import (
 )
 
 
-def queues(wanted: Iterable[str] = BY_QUEUE) -> Part:
-    """Return queues with their dead-letter queues."""
-    chosen, parts = set(wanted), {}
+def queues(names: Iterable[str] = BY_QUEUE) -> Part:
+    """Return the definitions of queues and dead-letter queues."""
+    chosen, parts = set(names), {}
     for queue in resources.queue_resources(SETTINGS, 0):
         short = short_name(queue.name)
         if short in chosen:

@@ -45,7 +45,7 @@ def make_locks(name: str, folder: Path = _HERE) -> list[Path]:
         if name == "ministack":
             found = LambdaTarget(RUNTIMES[python], ARCHITECTURES["x86_64"])
             roots = pins(requirements.read_text("utf-8"))
-            packages = shipped(resolve(requirements, found), roots, found, left_out=())
+            packages = shipped(resolve(requirements, found), roots, found, excluded=())
             target = ministack.lock(found.runtime)
         else:
             with tempfile.TemporaryDirectory() as work:

@@ -118,7 +118,7 @@ def test_warm_starts_are_priced_by_memory() -> None:
     texts = next(function for function in costs.FUNCTIONS if function.name == "texts")
     gb, month = 3538 / 1024, 30 * 24 * 3600
 
-    assert costs.kept(texts) == pytest.approx(gb * month * 0.0000041667)
+    assert costs.provisioned_price(texts) == pytest.approx(gb * month * 0.0000041667)
     assert costs.image(texts) == pytest.approx(gb * month * 0.0000015046)
     assert costs.restored(texts) == pytest.approx(gb * 0.0001397998)
     rows = [line for line in costs.lines({}) if line.startswith(("| api |", "| texts |"))]

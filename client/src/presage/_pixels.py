@@ -17,53 +17,53 @@ _WHITE_IS_ZERO = 0
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 
 
-def read_pages(opened: Any) -> list[int]:
+def read_pages(image: Any) -> list[int]:
     """Return the page numbers of a TIFF, from 0; [0] for other formats.
 
     Reduced copies of pages are left out. Of an animation, only the first image is used.
     """
-    if opened.format != "TIFF":
+    if image.format != "TIFF":
         return [0]
     pages = []
-    for number in range(opened.n_frames):
-        opened.seek(number)
-        if not opened.tag_v2.get(_SUBFILE, 0) & _REDUCED:
+    for number in range(image.n_frames):
+        image.seek(number)
+        if not image.tag_v2.get(_SUBFILE, 0) & _REDUCED:
             pages.append(number)
     return pages or [0]
 
 
-def flatten(opened: Any, page: int = 0) -> Any:
+def flatten(source: Any, page: int = 0) -> Any:
     """Return one page of an opened image as RGB: upright, opaque, with 8 bits per value.
 
     Args:
-        opened: an image as Pillow opens it.
+        source: an image as Pillow opens it.
         page: number of the page, from 0.
     """
-    opened.seek(page)
-    image = _to_8_bits(opened)
-    image.format, image.info = opened.format, opened.info
+    source.seek(page)
+    image = _to_8_bits(source)
+    image.format, image.info = source.format, source.info
     upright = importlib.import_module("PIL.ImageOps").exif_transpose(_make_square(image))
     if upright.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in upright.info:
         return _on_background(upright.convert("RGBA"))
     return upright.convert("RGB")
 
 
-def _to_8_bits(opened: Any) -> Any:
+def _to_8_bits(source: Any) -> Any:
     """Return an image with values up to 255. Values of a TIFF are scaled by their actual range."""
-    is_tiff = opened.format == "TIFF"
+    is_tiff = source.format == "TIFF"
     # A scanner of 12 bits stores 0 to 4095 in 16 bits, which would otherwise be all black.
-    if opened.mode in _DEEP:
-        values = opened.convert("F")
+    if source.mode in _DEEP:
+        values = source.convert("F")
         low, high = values.getextrema() if is_tiff else (0, 65535)
         factor = 255 / (high - low or high or 1)
         scaled = values.point(lambda value: value * factor - (low * factor if high > low else 0))
         grey = scaled.convert("L")
-        is_inverted = is_tiff and opened.tag_v2.get(_PHOTOMETRIC) == _WHITE_IS_ZERO
+        is_inverted = is_tiff and source.tag_v2.get(_PHOTOMETRIC) == _WHITE_IS_ZERO
         return importlib.import_module("PIL.ImageOps").invert(grey) if is_inverted else grey
-    if is_tiff and opened.mode == "RGB" and max(opened.tag_v2.get(_BITS, (8,))) > 8:
-        high = max(most for _, most in opened.getextrema()) or 1
-        return opened.point([min(255, round(value * 255 / high)) for value in range(256)] * 3)
-    return opened.copy()
+    if is_tiff and source.mode == "RGB" and max(source.tag_v2.get(_BITS, (8,))) > 8:
+        high = max(most for _, most in source.getextrema()) or 1
+        return source.point([min(255, round(value * 255 / high)) for value in range(256)] * 3)
+    return source.copy()
 
 
 def _make_square(image: Any) -> Any:

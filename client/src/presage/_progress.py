@@ -45,11 +45,11 @@ class Bar:
         if self._rich is not None:
             self._rich.stop()
 
-    def show(self, done: float | None) -> None:
+    def show(self, fraction: float | None) -> None:
         """Show the fraction of the work that is done; None if it is unknown."""
         if self._rich is not None:
-            total = None if done is None else self._total
-            self._rich.update(self._task, completed=done or 0, total=total)
+            total = None if fraction is None else self._total
+            self._rich.update(self._task, completed=fraction or 0, total=total)
 
 
 class Watched:

@@ -61,15 +61,15 @@ class Body:
         self._spool.seek(0)
         return self._spool.read()
 
-    def load(self, environ: dict[str, Any], most: int | None = None) -> None:
+    def load(self, environ: dict[str, Any], max_bytes: int | None = None) -> None:
         """Read the whole body; put the body and its length into a WSGI environment.
 
         Raises:
-            WrongBody: the body is incomplete, or larger than `most` bytes.
+            WrongBody: the body is incomplete, or larger than `max_bytes`.
         """
-        self._fill(None if most is None else most + 1)
+        self._fill(None if max_bytes is None else max_bytes + 1)
         if not self.is_read:
-            raise WrongBody(f"A request of this kind has at most {most} bytes.")
+            raise WrongBody(f"A request of this kind has at most {max_bytes} bytes.")
         environ["CONTENT_LENGTH"] = str(self._spool.tell())
         self._spool.seek(0)
         environ["wsgi.input"] = self._spool

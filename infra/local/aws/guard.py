@@ -167,10 +167,10 @@ class Guard:
         return []
 
     def _admitted(
-        self, environ: dict[str, Any], written: Iterable[str]
+        self, environ: dict[str, Any], targets: Iterable[str]
     ) -> AbstractContextManager[None]:
         token = environ.get("HTTP_" + HEADER.upper().replace("-", "_"))
-        return self._write_pause.passing(token, written)
+        return self._write_pause.passing(token, targets)
 
     def _control(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         """Answer requests of the processes that restore and copy the stack's data."""
@@ -252,9 +252,9 @@ class Guard:
         self._polls.wait(poll, self._data_lock)
 
 
-def _refuse(refused: Refused, start_response: Respond) -> Iterable[bytes]:
-    start_response(refused.status, [("Content-Type", "application/xml")])
-    return [refused.body]
+def _refuse(refusal: Refused, start_response: Respond) -> Iterable[bytes]:
+    start_response(refusal.status, [("Content-Type", "application/xml")])
+    return [refusal.body]
 
 
 def _refuse_signed(

@@ -26,15 +26,15 @@ Headers = list[tuple[str, str]]
 class Origins:
     """The hosts and origins that are allowed."""
 
-    def __init__(self, own: Iterable[str], allowed: Iterable[str], public_url: str | None) -> None:
+    def __init__(self, urls: Iterable[str], allowed: Iterable[str], public_url: str | None) -> None:
         """Set the allowed origins, and the host name for presigned URLs.
 
         Args:
-            own: addresses of the service.
+            urls: addresses of the service.
             allowed: origins of the settings; `*` allows all.
             public_url: address in presigned URLs; None if it is the address of the emulated AWS.
         """
-        self._allowed = frozenset((*own, *allowed))
+        self._allowed = frozenset((*urls, *allowed))
         self._public_host = host_name(urlsplit(public_url or "").netloc)
 
     def has_host(self, environ: dict[str, Any]) -> bool:

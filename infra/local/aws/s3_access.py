@@ -176,12 +176,12 @@ def check_policy(fields: dict[str, str], size: int | None, keys: KeyPair) -> Non
     _check_conditions(conditions, fields, size)
 
 
-def begun_fields(content_type: str, begun: bytes) -> dict[str, str]:
+def begun_fields(content_type: str, head: bytes) -> dict[str, str]:
     """Return the fields of a form that come before the file, by lower-case name.
 
     Args:
         content_type: type of the form, with its boundary.
-        begun: the first FIELDS_BYTES of the form, or the whole form if it is shorter.
+        head: the first FIELDS_BYTES of the form, or the whole form if it is shorter.
 
     Raises:
         Refused: this is not the beginning of a form with a file.
@@ -194,7 +194,7 @@ def begun_fields(content_type: str, begun: bytes) -> dict[str, str]:
     fields: dict[str, bytes] = {}
     name = ""
     try:
-        decoder.receive_data(begun)
+        decoder.receive_data(head)
         while not isinstance(event := decoder.next_event(), NeedData):
             if isinstance(event, File) or (isinstance(event, Field) and event.name == "file"):
                 return {field: value.decode("utf-8") for field, value in fields.items()}

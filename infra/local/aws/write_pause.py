@@ -49,18 +49,18 @@ class WritePause:
         """Number of calls that may have changed a table or the bucket, by its name."""
 
     @contextmanager
-    def passing(self, token: str | None, written: Iterable[str] = ()) -> Iterator[None]:
+    def passing(self, token: str | None, targets: Iterable[str] = ()) -> Iterator[None]:
         """Run one call in a `with` block. During a pause, calls without the pause's token wait.
 
         Args:
             token: token that the call sends; only the copying process has the pause's token.
-            written: names of the tables, or BUCKET, that the call may change.
+            targets: names of the tables, or BUCKET, that the call may change.
         """
         with self._changed:
             while self._is_closed() and token != self._token:
                 self._changed.wait(max(0.0, self._until - time.monotonic()))
             self._inside += 1
-            self.writes.update(written)
+            self.writes.update(targets)
         try:
             yield
         finally:

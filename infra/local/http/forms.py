@@ -57,15 +57,15 @@ class FormChecks:
         adjusted.max_request_body_size = _MAX_FORM_BYTES + 1
         return adjusted
 
-    def check(self, request: Any, begun: bytes) -> Error | None:
+    def check(self, request: Any, head: bytes) -> Error | None:
         """Return the error for a refused form; None if its signed policy allows the form.
 
         Args:
             request: the request, whose headers have arrived.
-            begun: the first FIELDS_BYTES of its body, or the whole body if it is shorter.
+            head: the first FIELDS_BYTES of the request's body; the whole body if it is shorter.
         """
         try:
-            fields = begun_fields(request.headers.get("CONTENT_TYPE", ""), begun)
+            fields = begun_fields(request.headers.get("CONTENT_TYPE", ""), head)
             # The file's own size is known at the end; only a form that is certainly too large
             # is refused here.
             size = max(1, request.content_length - FIELDS_BYTES)

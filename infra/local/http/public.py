@@ -48,13 +48,13 @@ class PublicAddress:
         """Return the host without a port."""
         return urlsplit(self.url).hostname or ""
 
-    def has_host(self, given: str) -> bool:
+    def has_host(self, host: str) -> bool:
         """Return whether a Host header names this service."""
-        given = given.lower()
+        host = host.lower()
         usual = f":{_PORTS[self.scheme]}"
-        if given.removesuffix(usual) == self.host:
+        if host.removesuffix(usual) == self.host:
             return True
-        return names_this_machine(given) or host_name(given).strip("[]") == self.bound_host
+        return names_this_machine(host) or host_name(host).strip("[]") == self.bound_host
 
     def caller(self, peer: str, headers: Sequence[tuple[str, str]]) -> str:
         """Return the caller's address, which is the last hop that is not a trusted proxy.

@@ -315,9 +315,9 @@ def _blocks(head: bytes, form: Form, tail: bytes) -> Iterator[bytes]:
 
 
 def _answer_refused(
-    refused: Refused, environ: dict[str, Any], start_response: Respond
+    refusal: Refused, environ: dict[str, Any], start_response: Respond
 ) -> Iterable[bytes]:
-    body = b"" if environ["REQUEST_METHOD"] == "HEAD" else refused.body
+    body = b"" if environ["REQUEST_METHOD"] == "HEAD" else refusal.body
     headers = [("Content-Type", "application/xml"), *safe_headers()]
-    start_response(refused.status, [*headers, ("Content-Length", str(len(refused.body)))])
+    start_response(refusal.status, [*headers, ("Content-Length", str(len(refusal.body)))])
     return [body]

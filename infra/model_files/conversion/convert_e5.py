@@ -64,9 +64,9 @@ _LAYER_PARTS = {
 class E5Weights:
     """Returns the unpacked weights by their names in the new graph."""
 
-    def __init__(self, packed: FourBitWeights, kept: Ints) -> None:
+    def __init__(self, packed: FourBitWeights, rows: Ints) -> None:
         self._packed = packed
-        self._kept = kept
+        self._kept = rows
 
     def __call__(self, name: str) -> Singles:
         """Return a weight in the layout of the new graph."""

@@ -24,9 +24,9 @@ _END = np.iinfo(np.int64).max
 Weights = dict[str, npt.NDArray[np.generic]]
 
 
-def _add_window(graph: Graph, rows: str, length: int, left: int) -> str:
+def _add_window(graph: Graph, rows: str, length: int, before: int) -> str:
     """Concatenate, for every token, the rows of the n tokens around it; zeros outside the text."""
-    pads = graph.integers(left, 0, length - 1 - left, 0)
+    pads = graph.integers(before, 0, length - 1 - before, 0)
     padded = graph.add("Pad", [rows, pads], f"{rows}_padded")
     shifted = []
     for shift in range(length):

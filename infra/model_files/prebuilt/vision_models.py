@@ -95,13 +95,13 @@ def build(job: Conversion) -> None:
     write_json(job.result / "card.json", _make_card(name, facts, len(indexes), content))
 
 
-def _find_indexes(name: str, choice: _Choice, known: Sequence[str]) -> list[int]:
+def _find_indexes(name: str, choice: _Choice, labels: Sequence[str]) -> list[int]:
     if choice.labels is None:
-        return list(range(len(known)))
+        return list(range(len(labels)))
     # If the labels had another order, predictions would get wrong names.
     for index, label in choice.labels.items():
-        if known[index] != label:
-            raise BrokenFile(f"{name}: label {index} is {known[index]}, not {label}.")
+        if labels[index] != label:
+            raise BrokenFile(f"{name}: label {index} is {labels[index]}, not {label}.")
     return list(choice.labels)
 
 

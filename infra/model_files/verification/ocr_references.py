@@ -124,15 +124,15 @@ def check_outputs(name: str, outputs: Mapping[str, Array]) -> None:
     compare(name, unpack(json.loads(FILE.read_text(encoding="utf-8"))[name]), outputs)
 
 
-def check_cut(whole: Path, cut: Path) -> None:
-    """Compare the cut recogniser with the published one, class by class.
+def check_cut(published: Path, cut: Path) -> None:
+    """Compare the published recogniser with the cut recogniser, class by class.
 
     Raises:
         WrongOutputs: a probability differs.
     """
     name = "ppocr/recogniser.onnx"
-    (every,) = run(whole, name).values()
-    chosen = choose(classes_of(onnx.load(str(whole))))
+    (every,) = run(published, name).values()
+    chosen = choose(classes_of(onnx.load(str(published))))
     outputs = zip(run(cut, name).values(), (chosen.folding, chosen.latin), strict=True)
     furthest = [_furthest(given, fold(every, chosen.classes, each)) for given, each in outputs]
     worst = float(np.max(furthest))  # Unlike Python's `max`, numpy's returns NaN if a value is NaN.
@@ -142,11 +142,11 @@ def check_cut(whole: Path, cut: Path) -> None:
         )
 
 
-def _furthest(given: Array, wanted: Doubles) -> float:
+def _furthest(outputs: Array, expected: Doubles) -> float:
     """Return the largest difference; infinite if shapes differ, NaN if a value is NaN."""
-    if given.shape != wanted.shape:
+    if outputs.shape != expected.shape:
         return np.inf
-    return float(np.abs(given.astype(np.float64) - wanted).max())
+    return float(np.abs(outputs.astype(np.float64) - expected).max())
 
 
 def fold(every: Array, classes: Ints, folding: Singles) -> Doubles:

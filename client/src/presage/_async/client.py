@@ -74,12 +74,12 @@ class AsyncPresage:
         client._begin(credentials_from_env(profile=profile), http)
         return client
 
-    def _begin(self, who: Credentials, http: dict[str, Any] | None) -> None:
+    def _begin(self, auth: Credentials, http: dict[str, Any] | None) -> None:
         # The caller's options come last, so that they win over the defaults.
         settings: dict[str, Any] = {"timeout": TIMEOUT, **(http or {})}
         headers = {"User-Agent": f"presage-client/{__version__}"}
         self.transport: AsyncTransport = AsyncTransport(
-            who, httpx.AsyncClient(base_url=who.address, headers=headers, **settings)
+            auth, httpx.AsyncClient(base_url=auth.address, headers=headers, **settings)
         )
         self.uploads: AsyncUploads = AsyncUploads(self.transport)
         self.webhooks: AsyncWebhooks = AsyncWebhooks(self.transport)

@@ -69,12 +69,12 @@ class AsyncTransport:
             if not self.credentials.can_renew:
                 raise
         # A second refusal is not caused by an expired token, so the token is renewed only once.
-        return checked(await self._exchange(request, await self._token(refused=token)))
+        return checked(await self._exchange(request, await self._token(rejected_token=token)))
 
-    async def _token(self, refused: str | None = None) -> str | None:
+    async def _token(self, rejected_token: str | None = None) -> str | None:
         # One of several concurrent calls renews the token for all.
         async with self._renewal:
-            if not self.credentials.is_fresh or self.credentials.token == refused:
+            if not self.credentials.is_fresh or self.credentials.token == rejected_token:
                 await self._renew()
             return self.credentials.token
 

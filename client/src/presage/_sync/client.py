@@ -75,12 +75,12 @@ class Presage:
         client._begin(credentials_from_env(profile=profile), http)
         return client
 
-    def _begin(self, who: Credentials, http: dict[str, Any] | None) -> None:
+    def _begin(self, auth: Credentials, http: dict[str, Any] | None) -> None:
         # The caller's options come last, so that they win over the defaults.
         settings: dict[str, Any] = {"timeout": TIMEOUT, **(http or {})}
         headers = {"User-Agent": f"presage-client/{__version__}"}
         self.transport: Transport = Transport(
-            who, httpx.Client(base_url=who.address, headers=headers, **settings)
+            auth, httpx.Client(base_url=auth.address, headers=headers, **settings)
         )
         self.uploads: Uploads = Uploads(self.transport)
         self.webhooks: Webhooks = Webhooks(self.transport)

@@ -70,12 +70,12 @@ class Transport:
             if not self.credentials.can_renew:
                 raise
         # A second refusal is not caused by an expired token, so the token is renewed only once.
-        return checked(self._exchange(request, self._token(refused=token)))
+        return checked(self._exchange(request, self._token(rejected_token=token)))
 
-    def _token(self, refused: str | None = None) -> str | None:
+    def _token(self, rejected_token: str | None = None) -> str | None:
         # One of several concurrent calls renews the token for all.
         with self._renewal:
-            if not self.credentials.is_fresh or self.credentials.token == refused:
+            if not self.credentials.is_fresh or self.credentials.token == rejected_token:
                 self._renew()
             return self.credentials.token
 

@@ -204,10 +204,10 @@ class Tools:
         return json.dumps((await model.card()).to_dict(), ensure_ascii=False)
 
 
-def _labels(found: Prediction | Detection) -> answers.Labels:
+def _labels(prediction: Prediction | Detection) -> answers.Labels:
     return answers.Labels(
         probabilities=[
             answers.LabelProbability(label=item.label, probability=item.probability)
-            for item in found.probabilities
+            for item in prediction.probabilities
         ]
     )

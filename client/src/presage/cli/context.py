@@ -63,17 +63,17 @@ def family_of(service: Presage, model_type: str) -> Family:
     return service.language if model_type.startswith("text") else service.vision
 
 
-def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[str, Any]:
+def pairs(items: list[str] | None, option: str, keys: Collection[str]) -> dict[str, Any]:
     """Parse options of the form NAME=VALUE with known names; convert numbers and booleans."""
     found: dict[str, Any] = {}
-    for item in given or []:
+    for item in items or []:
         name, equals, text = item.partition("=")
         if not name or not equals:
             raise typer.BadParameter(f"write NAME=VALUE, not {item!r}", param_hint=option)
         # Options are written with hyphens, members with underscores, and in JSON with capitals.
         snake = re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name.replace("-", "_"))
-        if snake not in known:
-            names = ", ".join(sorted(one.replace("_", "-") for one in known))
+        if snake not in keys:
+            names = ", ".join(sorted(one.replace("_", "-") for one in keys))
             raise typer.BadParameter(f"{name} is unknown; known: {names}", param_hint=option)
         found[snake] = value(text)
     return found

@@ -163,15 +163,15 @@ def check(
         raise typer.Exit(1)
 
 
-def _check_lines(found: records.Validation) -> list[str]:
-    parts = (found.format.kind, found.format.encoding, found.format.delimiter)
+def _check_lines(result: records.Validation) -> list[str]:
+    parts = (result.format.kind, result.format.encoding, result.format.delimiter)
     return [
-        f"{', '.join(part for part in parts if part)}: {_counts(found)}",
-        *_preview_lines(found),
-        *(f"  {line}" for line in table(("LABEL", "EXAMPLES"), _label_rows(found.labels))),
-        *(warning_line(warning, app) for warning in found.warnings),
-        *map(_rejection_line, found.rejections),
-        *(f"cannot be trained: {reason}" for reason in found.reasons),
+        f"{', '.join(part for part in parts if part)}: {_counts(result)}",
+        *_preview_lines(result),
+        *(f"  {line}" for line in table(("LABEL", "EXAMPLES"), _label_rows(result.labels))),
+        *(warning_line(warning, app) for warning in result.warnings),
+        *map(_rejection_line, result.rejections),
+        *(f"cannot be trained: {reason}" for reason in result.reasons),
     ]
 
 
@@ -182,16 +182,16 @@ def _show_refused(refusal: BadRequestError, *, as_json: bool) -> None:
         show(detail, _preview_lines(decode(detail, records.Preview)), as_json=as_json)
 
 
-def _preview_lines(found: records.Validation | records.Preview) -> list[str]:
+def _preview_lines(result: records.Validation | records.Preview) -> list[str]:
     """Return three tables: the first rows, the sheets if there are several, and the columns."""
     rows = [
         (item.row, _cut(item.label), _cut(item.text), _cut(item.reason))
-        for item in found.preview or ()
+        for item in result.preview or ()
     ]
-    sheets = [(item.name, item.rows) for item in found.sheets or ()]
+    sheets = [(item.name, item.rows) for item in result.sheets or ()]
     columns = [
         (item.position, _cut(item.name), item.distinct, _cut(", ".join(item.samples)))
-        for item in found.columns or ()
+        for item in result.columns or ()
     ]
     lines = table(("ROW", "LABEL", "TEXT", "REJECTED"), rows) if rows else []
     lines += table(("SHEET", "ROWS"), sheets) if len(sheets) > 1 else []
@@ -208,10 +208,10 @@ def _label_rows(labels: list[records.FoundLabel]) -> list[tuple[str, int]]:
     return [(item.name, item.num_examples) for item in labels]
 
 
-def _counts(found: records.Receipt | records.Validation) -> str:
+def _counts(result: records.Receipt | records.Validation) -> str:
     return (
-        f"{found.seen} seen, {found.kept} kept, {found.duplicates} duplicates, "
-        f"{found.rejected} rejected"
+        f"{result.seen} seen, {result.kept} kept, {result.duplicates} duplicates, "
+        f"{result.rejected} rejected"
     )
 
 
@@ -367,12 +367,12 @@ def fix(
     show(done, [_correction_line(done)], as_json=as_json)
 
 
-def _correction_line(done: records.Correction) -> str:
-    changed = f"{done.changed} reworded, " if done.changed else ""
-    added = f"{done.added} new, " if done.added else ""
+def _correction_line(correction: records.Correction) -> str:
+    changed = f"{correction.changed} reworded, " if correction.changed else ""
+    added = f"{correction.added} new, " if correction.added else ""
     return (
-        f"{done.moved} moved, {changed}{added}{done.removed} removed, "
-        f"{done.duplicates} duplicates, {done.skipped} skipped"
+        f"{correction.moved} moved, {changed}{added}{correction.removed} removed, "
+        f"{correction.duplicates} duplicates, {correction.skipped} skipped"
     )
 
 

@@ -110,15 +110,15 @@ def in_options(message: str, command: Any) -> str:
         if item.param_type_name == "argument"
     }
 
-    def replaced(found: re.Match[str]) -> str:
-        name = found["quoted"] or found["bare"]
-        before, after = found["before"] or "", found["after"] or ""
+    def replaced(match: re.Match[str]) -> str:
+        name = match["quoted"] or match["bare"]
+        before, after = match["before"] or "", match["after"] or ""
         is_field = bool(before or after or name != name.lower() or name in _PLAIN_FIELDS)
-        if not (is_field or _LEAD.search(message[: found.start()])):
-            return found[0]
+        if not (is_field or _LEAD.search(message[: match.start()])):
+            return match[0]
         shown = _option(name, options, arguments)
         if shown is None:
-            return found[0]
+            return match[0]
         kind = "option" if shown.startswith("--") else "argument"
         return (
             re.sub("field|parameter", kind, before) + shown + re.sub("field|parameter", kind, after)

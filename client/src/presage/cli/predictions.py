@@ -70,11 +70,11 @@ def _each(samples: Iterable[str]) -> Iterable[str]:
                 yield text
 
 
-def _show_answer(sample: str, answer: Any, most: int, as_json: bool) -> None:
+def _show_answer(sample: str, answer: Any, limit: int, as_json: bool) -> None:
     if as_json:
         print_json(answer)
         return
-    found = answer.probabilities[:most]
+    found = answer.probabilities[:limit]
     labels = ", ".join(f"{item.label} {item.probability:.3f}" for item in found)
     say(f"{labels or 'no label fits'}\t{sample}")
     for part in getattr(answer, "explanation", None) or ():
@@ -166,17 +166,17 @@ def ocr(
         note(f"page {one['pageNumber']}: {one['message']}")
 
 
-def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:
+def _ocr_lines(result: OcrResult, every: bool) -> Iterator[str]:
     """Yield lines to print: the whole text if the request asked for it, else items and tables.
 
     `every` includes lines of business cards without contact data.
     """
-    whole = found.raw.get("document")
+    whole = result.raw.get("document")
     if whole is not None:
         yield from whole.splitlines()
         return
-    items = found.raw["probabilities"]
-    tables = found.tables if isinstance(found, (TableResult, FormResult)) else []
+    items = result.raw["probabilities"]
+    tables = result.tables if isinstance(result, (TableResult, FormResult)) else []
     for item in items:
         # People look for contact data, and most lines of a page have none.
         is_hidden = item["attributes"].get("tag") == "OTHER" and not every

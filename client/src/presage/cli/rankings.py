@@ -63,13 +63,13 @@ def rank(
     _print_ranked(found, as_json)
 
 
-def _print_ranked(found: list[dict[str, Any]], as_json: bool) -> None:
+def _print_ranked(lines: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        for one in found:
+        for one in lines:
             print_json(one)
         return
     heads = ("rank", "reason", "suggestion", "sample")
-    for line in table(heads, [_cells(one) for one in found]):
+    for line in table(heads, [_cells(one) for one in lines]):
         say(line)
 
 

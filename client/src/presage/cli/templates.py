@@ -54,14 +54,14 @@ def learn(
     show(found, _lines(found, output), as_json=as_json)
 
 
-def _lines(found: LearnedTemplate, output: Path | None) -> list[str]:
+def _lines(template: LearnedTemplate, output: Path | None) -> list[str]:
     """Return the lines to print: field accuracies, fields not found, the template or its path."""
-    rows = [(each.entity, f"{each.right} of {each.of}") for each in found.per_field or ()]
+    rows = [(each.entity, f"{each.right} of {each.of}") for each in template.per_field or ()]
     lines = table(("entity", "right when left out"), rows) if rows else []
-    if found.accuracy is not None:
-        lines.append(f"accuracy {percent(found.accuracy)}")
-    if found.not_found:
-        lines.append(f"not found: {', '.join(found.not_found)}")
+    if template.accuracy is not None:
+        lines.append(f"accuracy {percent(template.accuracy)}")
+    if template.not_found:
+        lines.append(f"not found: {', '.join(template.not_found)}")
     if output is None:
-        return [*lines, json.dumps(found.template, ensure_ascii=False)]
+        return [*lines, json.dumps(template.template, ensure_ascii=False)]
     return [*lines, f"template: {output}"]

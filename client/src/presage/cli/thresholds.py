@@ -52,5 +52,5 @@ def _found(card: Card) -> Sequence[TargetThreshold]:
     return card.thresholds
 
 
-def _shown(one: TargetThreshold) -> str:
-    return "none" if one.threshold is None else f"{one.threshold:.3f}"
+def _shown(target: TargetThreshold) -> str:
+    return "none" if target.threshold is None else f"{target.threshold:.3f}"
