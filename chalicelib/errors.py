@@ -70,8 +70,8 @@ class DownloadFailed(BadRequest):
 
     code = "download_failed"
 
-    def __init__(self, reason: str = "", what: str = "the dataset") -> None:
-        super().__init__(f"Failed to download {what} from the public URL.")
+    def __init__(self, reason: str = "", file_name: str = "the dataset") -> None:
+        super().__init__(f"Failed to download {file_name} from the public URL.")
         self.reason = reason
         self.detail = reason
 
@@ -462,9 +462,9 @@ class MachineBusy(ServiceError):
     status = 503
     code = "machine_busy"
 
-    def __init__(self, what: str, retry_after_seconds: int = 10) -> None:
+    def __init__(self, subject: str, retry_after_seconds: int = 10) -> None:
         super().__init__(
-            f"{what} was not read: other work keeps this machine busy. "
+            f"{subject} was not read: other work keeps this machine busy. "
             f"Try again in {retry_after_seconds} seconds."
         )
         self.retry_after_seconds = retry_after_seconds

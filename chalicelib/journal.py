@@ -64,9 +64,9 @@ def delivery_tried(hook_id: str, event: str, response: int | None, *, failed: bo
     log.record("delivery_tried", webhook=hook_id, type=event, status=response, failed=failed)
 
 
-def job_given_up(what: str, object_id: str | int) -> None:
+def job_given_up(id_name: str, object_id: str | int) -> None:
     """Log that a job ended as FAILED because it had no attempts left."""
-    facts = {what: object_id, **metrics.embedded({metrics.JOBS_GIVEN_UP: 1})}
+    facts = {id_name: object_id, **metrics.embedded({metrics.JOBS_GIVEN_UP: 1})}
     log.error("job_given_up", None, **facts)
 
 
@@ -77,13 +77,13 @@ def document_read(task: str, pages: int, seconds: float) -> None:
     log.record("document_read", task=task, pages=pages, seconds=round(seconds, 3), **figures)
 
 
-def model_brought(folder: str, size: int, seconds: float) -> None:
+def model_downloaded(folder: str, size: int, seconds: float) -> None:
     """Log that a folder of model files was downloaded, with its size in bytes."""
     figures = metrics.embedded({metrics.MODEL_MILLISECONDS: 1000 * seconds}, Model=folder)
     log.record("model_brought", folder=folder, bytes=size, seconds=round(seconds, 3), **figures)
 
 
-def model_not_brought(folder: str, error: BaseException) -> None:
+def model_download_failed(folder: str, error: BaseException) -> None:
     """Log that a folder of model files could not be downloaded."""
     figures = metrics.embedded({metrics.MODELS_NOT_BROUGHT: 1})
     log.error("model_not_brought", error, folder=folder, **figures)

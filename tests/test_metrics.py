@@ -94,8 +94,8 @@ def test_events_carry_their_figures(emitting, lines):
     journal.training_failed("M", "image")
     journal.job_given_up("model", "M")
     journal.document_read("text", 2, 1.5)
-    journal.model_brought("minilm", 1000, 0.25)
-    journal.model_not_brought("minilm", OSError(28, "secret"))
+    journal.model_downloaded("minilm", 1000, 0.25)
+    journal.model_download_failed("minilm", OSError(28, "secret"))
 
     found = {line["event"]: {n: v for n, (v, _, _) in emitted(line).items()} for line in lines()}
     assert found == {

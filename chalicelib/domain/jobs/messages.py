@@ -30,10 +30,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
     """How many times the job was postponed, because its account was at its limit of jobs."""
 
     @classmethod
-    def of(cls, subject: object, **others: object) -> Self:
+    def of(cls, subject: object, **members: object) -> Self:
         """Return the job for an object such as a dataset, with the ids of the object as members."""
         ids = (name for name in cls.__struct_fields__ if hasattr(subject, name))
-        return cls(**{name: getattr(subject, name) for name in ids} | others)
+        return cls(**{name: getattr(subject, name) for name in ids} | members)
 
 
 class IngestJob(Job, frozen=True, kw_only=True, tag="ingest"):

@@ -94,7 +94,7 @@ class ExampleWriter:
         with PictureFolders(file) as archive:
             for (example, label), content in self._contents(dataset_id, wanted, on_gap):
                 archive.add(label.name, example.name, content)
-                self._require_room(archive)
+                self._require_capacity(archive)
                 count += 1
         return count
 
@@ -125,10 +125,10 @@ class ExampleWriter:
             wanted = ((group, group.picture) for group in groups)
             for group, content in self._contents(view.dataset.dataset_id, wanted, on_gap):
                 archive.add(ExportedPicture(group.name, content, group.boxes))
-                self._require_room(archive)
+                self._require_capacity(archive)
                 count += len(group.boxes)
             archive.finish()
-            self._require_room(archive)
+            self._require_capacity(archive)
         return count
 
     def _contents(
@@ -142,7 +142,7 @@ class ExampleWriter:
             else:
                 yield item, content
 
-    def _require_room(self, archive: ExportArchive) -> None:
+    def _require_capacity(self, archive: ExportArchive) -> None:
         if archive.entries > self._most_entries:
             raise BadRequest(
                 f"The export has more than {self._most_entries:,} files, the most that an upload "

@@ -131,12 +131,12 @@ class ModelDownloads:
                     self._link_or_download(file, whole / name, target / name)
                 _put_in_place(whole, target, files)
         except Exception as error:
-            journal.model_not_brought(folder, error)
+            journal.model_download_failed(folder, error)
             if isinstance(error, OSError):
                 raise StorageUnavailable from error
             raise
         size = sum(file.size for file in files.values())
-        journal.model_brought(folder, size, time.monotonic() - began)
+        journal.model_downloaded(folder, size, time.monotonic() - began)
 
     def _link_or_download(self, file: ModelFile, path: Path, final: Path) -> None:
         """Create one file of a folder: link to an equal file of another folder, or download it."""

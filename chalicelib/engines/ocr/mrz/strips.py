@@ -63,8 +63,8 @@ def extend_rows(quads: Sequence[Quad]) -> tuple[Quad, ...]:
     left, right, *_ = max(quads, key=lambda quad: math.dist(*quad[:2]))
     length = math.dist(left, right)
 
-    def reach(one: Point, other: Point) -> float:
-        x, y = (one[0] + other[0]) / 2 - left[0], (one[1] + other[1]) / 2 - left[1]
+    def reach(first: Point, second: Point) -> float:
+        x, y = (first[0] + second[0]) / 2 - left[0], (first[1] + second[1]) / 2 - left[1]
         return (x * (right[0] - left[0]) + y * (right[1] - left[1])) / length
 
     starts = [reach(quad[0], quad[3]) for quad in quads]

@@ -195,11 +195,11 @@ def make_evaluator(
 
 
 def _nearness(
-    layout: Layout, labels: int, training: Sequence[ExampleBatch], held: Sequence[ExampleBatch]
+    layout: Layout, labels: int, training: Sequence[ExampleBatch], held_out: Sequence[ExampleBatch]
 ) -> dict[int, Singles]:
     folds = [part.fold for part in layout.ranges if not part.is_held_out and not part.is_phrase]
     whole = fit_neighbours(training, labels, 1.0)
-    found = {id(batch): whole.nearness(batch.features) for batch in held}
+    found = {id(batch): whole.nearness(batch.features) for batch in held_out}
     for fold, batch in zip(folds, training, strict=True):
         # Every training text is nearest to itself, so only texts of other folds are compared.
         others = [one for place, one in zip(folds, training, strict=True) if place != fold]

@@ -77,13 +77,13 @@ class NearestTexts:
             self._fill(features[first:last], some, found[first:last])
         return found
 
-    def _fill(self, features: Floats, asked: Ints | None, cosines: Singles) -> None:
+    def _fill(self, features: Floats, choice: Ints | None, cosines: Singles) -> None:
         units = unit_vectors(features, np.zeros(features.shape[1])).astype(np.float32)
         starts = np.concatenate([[0], self.ends[:-1]])
-        labels = np.arange(len(self.ends)) if asked is None else np.unique(asked)
+        labels = np.arange(len(self.ends)) if choice is None else np.unique(choice)
         for label in labels[self.ends[labels] > starts[labels]].tolist():
             anchors = self.anchors[starts[label] : self.ends[label]].astype(np.float32)
-            rows = slice(None) if asked is None else np.flatnonzero((asked == label).any(axis=1))
+            rows = slice(None) if choice is None else np.flatnonzero((choice == label).any(axis=1))
             cosines[rows, label] = (units[rows] @ anchors.T).max(axis=1) / np.float32(ANCHOR_STEPS)
 
     def add_to(self, logits: Floats, features: Floats, temperature: float) -> Floats:
