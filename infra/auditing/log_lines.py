@@ -51,7 +51,7 @@ class Tally:
             if any(mark in line for mark in _MARKS):
                 self._add(line)
 
-    def of(self, account_id: str) -> Counter[str]:
+    def counts_of(self, account_id: str) -> Counter[str]:
         """Return the number of log lines of an account, for each outcome."""
         return self.by_account.get(account_id, Counter())
 

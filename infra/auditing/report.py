@@ -103,10 +103,10 @@ def rows(
             account_id=account_id,
             email=emails.get(account_id, "(no such account)"),
             counter=counters.get(account_id, 0),
-            lines=tally.of(account_id)[COUNTED],
-            refused=tally.of(account_id)[REFUSED],
-            given_back=tally.of(account_id)[GIVEN_BACK],
-            unknown=tally.of(account_id)[UNKNOWN],
+            lines=tally.counts_of(account_id)[COUNTED],
+            refused=tally.counts_of(account_id)[REFUSED],
+            given_back=tally.counts_of(account_id)[GIVEN_BACK],
+            unknown=tally.counts_of(account_id)[UNKNOWN],
         )
         for account_id in ids
     ]

@@ -71,7 +71,7 @@ def repair(
         return None
     keep_copy()
     folder.start_over()
-    folder.switch(work.whole())
+    folder.switch(work.undamaged_manifest())
     return lost + work.lost
 
 
@@ -91,7 +91,7 @@ class _Repair:
         # Lines for the user about lost data.
         self.lost: list[str] = []
 
-    def whole(self) -> Manifest:
+    def undamaged_manifest(self) -> Manifest:
         """Return a manifest of the undamaged data. It names only pieces that exist."""
         base = self._base
         manifest = Manifest(base.name, base.created_at)

@@ -42,9 +42,9 @@ _VARIABLE = re.compile(r"\$\{([^}]+)\}")
 class Quota:
     """An AWS limit on the size or number of one kind of item in the templates."""
 
-    what: str
+    noun: str
     """Name of the measured item in error messages."""
-    most: int
+    limit: int
     """The limit that AWS sets."""
     measure: Callable[[Template], Iterator[tuple[str, int]]]
     """Yields the logical name and the size of each measured item."""
@@ -63,9 +63,9 @@ def check_quotas(templates: Mapping[str, Template], parameters: Mapping[str, str
         DeployError: a quota is exceeded; the message names the resource, the quota and the remedy.
     """
     for quota, resource, size in sizes(templates, parameters):
-        if size > quota.most:
+        if size > quota.limit:
             raise DeployError(
-                f"{quota.what} of {resource}: {size}, and AWS allows {quota.most}: {quota.remedy}"
+                f"{quota.noun} of {resource}: {size}, and AWS allows {quota.limit}: {quota.remedy}"
             )
 
 

@@ -42,7 +42,7 @@ class ModelDescription:
     """Length of an encoder's vectors; 0 for other models."""
     needs: tuple[str, ...] = ()
     """Names of the models from which this model is made."""
-    own: tuple[Path, ...] = ()
+    own_files: tuple[Path, ...] = ()
     """Small files of this repository from which the model is made."""
 
     @property

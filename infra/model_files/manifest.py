@@ -167,7 +167,7 @@ _TEXTS = (
         installed_bytes=35 * MEGABYTE,
         working_bytes=35 * MEGABYTE,
         needs=("bge",),
-        own=(_FILES / "sentiment_head.py", _FILES / "conversion" / "early_states.py"),
+        own_files=(_FILES / "sentiment_head.py", _FILES / "conversion" / "early_states.py"),
     ),
     _prebuilt(
         "CommunitySentiment",
@@ -175,7 +175,7 @@ _TEXTS = (
         ("bge-sentiment",),
         "a classifier fitted on rated sentences; no sentence is installed",
         recipe=6,
-        own=(_FILES / "fitted" / "sentiment.json",),
+        own_files=(_FILES / "fitted" / "sentiment.json",),
     ),
     _prebuilt(
         "GlobalIntentModel",
@@ -184,7 +184,7 @@ _TEXTS = (
         "a classifier is fitted on sentences written for the project; no sentence is installed",
         installed_bytes=MEGABYTE,
         working_bytes=MEGABYTE,
-        own=(_FILES / "everyday_intents.txt", _ASSETS / "global" / "text-intent.csv"),
+        own_files=(_FILES / "everyday_intents.txt", _ASSETS / "global" / "text-intent.csv"),
     ),
 )
 
@@ -485,6 +485,6 @@ def weights_source(model: ModelDescription) -> Source:
 def made_from(model: ModelDescription) -> str:
     """Return a digest of everything a model is made from; if it changes, the model is rebuilt."""
     parts = [model.name, str(model.recipe), *(source.sha256 for source in model.sources)]
-    parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in model.own]
+    parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in model.own_files]
     parts += [made_from(MODELS[name]) for name in model.needs]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

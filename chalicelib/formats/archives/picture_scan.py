@@ -207,7 +207,7 @@ class _Scan:
             try:
                 self.result.show(member, self._read_labelled(member, labels))
             except MemberProblem as problem:
-                self.result.show(member, labels.shown(member), str(problem))
+                self.result.show(member, labels.preview(member), str(problem))
                 self.result.reject(RejectedItem(str(problem), file=show_path(member.path)))
         self.result.warnings += labels.warnings()
         if not options.format:
@@ -217,7 +217,7 @@ class _Scan:
         """Accept an image unless it is a duplicate; return its labels as text for a preview."""
         if member.problem:
             raise MemberProblem(member.problem)
-        names = list(dict.fromkeys(map(self._rules.current_name, labels.of(member))))
+        names = list(dict.fromkeys(map(self._rules.current_name, labels.labels_of(member))))
         picture = self._pictures.read(member)
         digest = picture_digest(picture.content)
         new = [label for label in names if not self._is_there(label, digest)]

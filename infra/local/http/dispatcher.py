@@ -28,7 +28,7 @@ class CallKind:
     """A kind of call, and how many such calls one caller may run while other callers are active."""
 
     name: str
-    most: int
+    limit: int
     pauses: bool = False
     """Whether the pause before the next call grows with the number of waiting calls."""
 
@@ -69,7 +69,7 @@ class FairDispatcher(ThreadedTaskDispatcher):
             with self._turns_lock:
                 self._note(caller)
                 turns = (caller, kind) if kind else None
-                if turns and self._running.get(turns, 0) < turns[1].most:
+                if turns and self._running.get(turns, 0) < turns[1].limit:
                     self._running[turns] = self._running.get(turns, 0) + 1
                     channel = CountedCall(self, turns, channel)
                 elif turns and self._has_others(caller):

@@ -44,11 +44,11 @@ def test_templates_leave_room_in_every_quota(templates: dict[str, dict[str, Any]
     # As long as the deployment lets a stage and its host name be.
     parameters |= {"Name": "presage-" + "x" * 15, "Domain": "x" * 253}
     for quota, resource, size in sizes(templates, parameters):
-        measured.add(quota.what)
-        if "mapping" not in quota.what:
-            assert size <= HEADROOM * quota.most, (quota.what, resource)
+        measured.add(quota.noun)
+        if "mapping" not in quota.noun:
+            assert size <= HEADROOM * quota.limit, (quota.noun, resource)
 
-    assert measured == {quota.what for quota in QUOTAS}
+    assert measured == {quota.noun for quota in QUOTAS}
 
 
 def test_long_parameters_are_refused_with_the_remedy(

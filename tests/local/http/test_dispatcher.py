@@ -132,17 +132,17 @@ def test_caller_who_is_alone_has_all_threads(dispatcher, seen, path):
 def test_heavy_calls_leave_processors_to_others(dispatcher, seen):
     """Of many image calls as many run as there are processors; all are answered."""
     dispatcher.add_task(Connection("b", "/long", seen))
-    calls = HEAVY.most + 6
+    calls = HEAVY.limit + 6
     for _ in range(calls):
         dispatcher.add_task(Connection("a", "/heavy", seen))
     dispatcher.add_task(Connection("b", "/short", seen))
 
     wait_for(seen, calls + 2)
 
-    assert seen.most["a /heavy"] == min(HEAVY.most, THREADS)
+    assert seen.most["a /heavy"] == min(HEAVY.limit, THREADS)
     kinds = [kind for kind, _ in seen.ended]
     # The crowd that was sent before it would otherwise end first; a busy machine may swap a few.
-    assert kinds[: kinds.index("b /short")].count("a /heavy") < calls - HEAVY.most
+    assert kinds[: kinds.index("b /short")].count("a /heavy") < calls - HEAVY.limit
 
 
 @pytest.mark.parametrize(("caller", "path"), [("a", "/long"), ("", "/short"), ("", "/heavy")])

@@ -101,11 +101,11 @@ class FolderLabels:
         """Return whether a file is one of the label tables that were read."""
         return member.index in self._used
 
-    def shown(self, member: ZipMember) -> str:
+    def preview(self, member: ZipMember) -> str:
         """Return the labels of an image as one text for a preview, without checks."""
         return ", ".join(self._names_of(member))
 
-    def of(self, member: ZipMember) -> list[str]:
+    def labels_of(self, member: ZipMember) -> list[str]:
         """Return the labels of an image, cut to the maximum length.
 
         Raises:
