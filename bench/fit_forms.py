@@ -66,7 +66,7 @@ PENALTY, ROUNDS = 10.0, 30
 method."""
 SIGNS = {
     "headsColumn": -1, "rivalry": -1, "misread": -1, "hasTextBelow": -1, "consensus": 1,
-    "isJoined": -1, "fit": 1, "keyScore": 1,
+    "isJoined": -1, "fit": 1, "keyScore": 1, "rarity": 1, "lacksFormat": -1, "agrees": 1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
 MOST_WEIGHT = 4.0

@@ -141,7 +141,8 @@ def pay_summary(sheet: Sheet) -> None:
     for place, entry in enumerate(issuer.entries(sums)):
         x = MARGIN + 170.0 + 235 * place
         sheet.caption(x, y, entry.captions[0])
-        for row, text in enumerate((entry.value, issuer.amount())):
+        year = issuer.year.amount(entry.entity, float(issuer.amount().lstrip("$").replace(",", "")))
+        for row, text in enumerate((entry.value, f"{year:,.2f}")):
             sheet.aligned(x, y + (row + 1) * step, text, x + 225)
 
 
@@ -188,11 +189,11 @@ def _columns(
     for entity in rows:
         y += step
         entry = issuer.entry(entity)
-        current = issuer.amount(4000).lstrip("$")
+        current = issuer.amount_of(entity, 4000).lstrip("$")
         sheet.entries.append(Entry(entity, entry.captions, current, (current,), entry.type))
         is_total = entity.startswith(("total", "gross"))
         sheet.caption(x, y, "Total" if is_total else entry.captions[0])
-        total = f"{sheet.random.uniform(4000, 60_000):,.2f}"
+        total = f"{issuer.year.amount(entity, sheet.random.uniform(4000, 60_000)):,.2f}"
         cells = (f"{sheet.random.uniform(12, 90):.4f}", "80.00", current, total)
         if not has_hours:
             cells = cells[2:]

@@ -12,6 +12,7 @@ from random import Random
 
 from bench.form_pages.contents import FIRMS, JOBS, NAMES, STREETS, Entry
 from bench.form_pages.sheet import Sheet
+from bench.form_pages.sums import Agreement, agreeing_date
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.formats.templates.form_template import standard_template
 
@@ -55,6 +56,9 @@ class Issuer:
         self._sign = self.random.choice(("", "", "$"))
         self._variant = self.random.random()
         self.is_upper = self.random.random() < 0.4
+        number = int(self._variant * 10**9)
+        self._number = number
+        self.period, self.year = (Agreement(holds=number % 7 > 0) for _ in range(2))
 
     def entries(self, entities: Iterable[str], blank: float = 0.0) -> list[Entry]:
         """Make up the entries of some entities, and add them to the sheet."""
@@ -93,11 +97,21 @@ class Issuer:
         top = self.random.choice((most, most / 20, most / 200))
         return f"{self._sign}{self.random.uniform(1, top):,.2f}"
 
-    def date(self, first: int = 2015, last: int = 2031) -> str:
-        """Return a date between two years."""
+    def amount_of(self, entity: str, most: float = 90_000, whole: bool = False) -> str:
+        """Return the amount of an entity, which agrees with the others of the period.
+
+        With `whole`, amounts have no cents.
+        """
+        drawn = float(self.amount(most).lstrip("$").replace(",", ""))
+        amount = self.period.amount(entity, round(drawn) if whole else drawn)
+        return f"{self._sign}{amount:,.2f}"
+
+    def date(self, first: int = 2015, last: int = 2031, entity: str = "") -> str:
+        """Return a date between two years; the dates of entities of one document agree."""
         random = self.random
+        drawn = random.randint(1, 28), random.randint(1, 12), random.randint(first, last)
         return self._write(
-            random.randint(1, 28), random.randint(1, 12), random.randint(first, last)
+            *(agreeing_date(entity, drawn, self._number) if self.period.holds else drawn)
         )
 
     def value(self, key: TemplateKey) -> tuple[str, ...]:
@@ -105,8 +119,12 @@ class Issuer:
         if key.entity in _BLOCKS:
             return _BLOCKS[key.entity](self)
         by_type: Mapping[str, Callable[[], str]] = {
-            "CURRENCY": self.amount,
-            "DATE": lambda: self.date(1950, 2005) if "birth" in key.entity else self.date(),
+            "CURRENCY": lambda: self.amount_of(key.entity),
+            "DATE": lambda: (
+                self.date(1950, 2005, key.entity)
+                if "birth" in key.entity
+                else self.date(entity=key.entity)
+            ),
             "NUMBER": lambda: str(self.random.randint(1, 90)),
             "NAME": lambda: self.random.choice(NAMES)["given" not in key.entity],
             "PHONE": lambda: f"({digits(self.random, 3)}) 555-0{digits(self.random, 3)}",

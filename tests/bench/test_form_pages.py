@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.form_pages.families import FAMILIES, draw_form
+from bench.form_pages.sums import Agreement
 from chalicelib.engines.ocr.forms.finder import find_fields
 
 
@@ -47,3 +48,17 @@ def test_generated_forms_can_be_read() -> None:
 
     assert fields
     assert sum(field.value_text == wanted[field.entity] for field in fields) > len(fields) / 2
+
+
+def test_amounts_of_most_generated_documents_agree() -> None:
+    """Sums hold on documents with agreeing amounts, and amounts are as drawn on the others."""
+    entities = ("gross_pay", "federal_income_tax", "total_deductions", "net_pay")
+    agreeing, unrelated = Agreement(holds=True), Agreement(holds=False)
+    for entity in entities:
+        agreeing.amount(entity, 1000.5)
+        unrelated.amount(entity, 1000.5)
+
+    gross, tax, deductions, net = (agreeing.made[entity] for entity in entities)
+    assert tax == deductions < gross
+    assert net == pytest.approx(gross - deductions, abs=0.01)
+    assert set(unrelated.made.values()) == {1000.5}

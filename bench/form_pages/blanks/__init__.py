@@ -61,10 +61,12 @@ def fill(sheet: Sheet, file: str, number: int) -> None:
     values = _Values(issuer)
     for place, (x, y, end, bottom, name, kind) in enumerate(_fields(file, number)):
         is_filled = sheet.random.random() < FILLED_SHARE
-        text = values.text(kind) if is_filled else ""
+        text = values.text(kind, name if file == NEWEST else "") if is_filled else ""
         lines = (text,) if text else ()
         if name and file == NEWEST:
+            made = dict(issuer.period.made)
             sheet.entries.append(replace(issuer.entry(name), value=text, lines=lines))
+            issuer.period.made = made  # the entry's own amount is not printed
         elif name:
             entity = f"field_{place}"
             sheet.entries.append(Entry(entity, (name,), text, lines, TYPES.get(kind, "")))
@@ -116,11 +118,11 @@ class _Values:
         self.is_right = issuer.random.random() < 0.6
         self._has_cents = issuer.random.random() < 0.5
 
-    def text(self, kind: str) -> str:
-        """Return a value of a kind."""
+    def text(self, kind: str, entity: str = "") -> str:
+        """Return a value of a kind, which agrees with the others if the entity is known."""
         random = self._random
         made: Mapping[str, Callable[[], str]] = {
-            "amount": self._amount,
+            "amount": lambda: self._amount(entity),
             "first": lambda: f"{random.choice(NAMES)[0]}{random.choice(('', ' B', ' T.'))}",
             "last": lambda: random.choice(NAMES)[1],
             "person": self._issuer.person,
@@ -142,8 +144,8 @@ class _Values:
         text = made[kind]()
         return text.upper() if self._issuer.is_upper else text
 
-    def _amount(self) -> str:
-        text = self._issuer.amount().lstrip("$")
+    def _amount(self, entity: str) -> str:
+        text = self._issuer.amount_of(entity, whole=not self._has_cents).lstrip("$")
         return text if self._has_cents else text[:-3]
 
 

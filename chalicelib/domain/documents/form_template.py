@@ -32,6 +32,8 @@ class TemplateKey:
     """Texts that the key can have on the page, or one name from VIRTUAL_KEYS."""
     types: tuple[str, ...] = ()
     """Entity types that the value may have, in upper case; empty for TEXT."""
+    format: str = ""
+    """Regular expression of usual values, in any case; only keys of shipped templates have one."""
 
     @property
     def virtual(self) -> str | None:

@@ -6,7 +6,9 @@ specification, section Form template.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -193,4 +195,8 @@ def standard_template(form_type: str) -> FormTemplate:
 
 @cache
 def _read(form_type: str) -> FormTemplate:
-    return read_template((_FOLDER / f"{form_type}.json").read_bytes())
+    source = (_FOLDER / f"{form_type}.json").read_bytes()
+    template, members = read_template(source), json.loads(source)["keys"]
+    formats = [member["key"].get("format", "") for member in members]
+    keys = zip(template.keys, formats, strict=True)
+    return replace(template, keys=tuple(replace(key, format=each) for key, each in keys))

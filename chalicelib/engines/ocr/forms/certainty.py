@@ -23,7 +23,7 @@ WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "form_values.json"
 # Names of the inputs, in the order of Evidence.inputs.
 INPUTS = (
     "rivalry", "misread", "characters", "hasTextBelow", "consensus", "hasColon",
-    "isJoined", "hasDigit", "fit", "keyScore", "headsColumn",
+    "isJoined", "hasDigit", "fit", "keyScore", "headsColumn", "rarity", "lacksFormat", "agrees",
 )  # fmt: skip
 
 
@@ -64,6 +64,10 @@ class Evidence:
     """Score by which the value was chosen, 0 to 1."""
     key_score: float = 1.0
     """Score of the key, 0 to 1."""
+    rarity: float | None = 0.0
+    """How rare the value's format is on the page; None if it is not the format of the entity."""
+    agrees: bool = False
+    """Whether the value is part of a sum that holds."""
 
     @property
     def inputs(self) -> tuple[float, ...]:
@@ -81,6 +85,10 @@ class Evidence:
             self.fit,
             self.key_score,
             float(around.heads_column),
+            self.rarity or 0.0,
+            # Half: generated values all have the format of their entity, but real ones do not.
+            float(self.rarity is None) / 2,
+            float(self.agrees),
         )
 
 

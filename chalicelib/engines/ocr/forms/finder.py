@@ -13,6 +13,7 @@ from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import settings
+from chalicelib.engines.ocr.forms.agreement import PageFormats, agreeing_entities
 from chalicelib.engines.ocr.forms.amounts import AmountStyle, with_points
 from chalicelib.engines.ocr.forms.certainty import (
     Evidence,
@@ -47,6 +48,8 @@ class _FormPage:
     """Whether the text is from a text layer, so that nothing is misread."""
     weigh: Weigh
     """Function that computes a probability from evidence."""
+    formats: PageFormats
+    """Counts of the formats of the page's texts."""
 
 
 def find_fields(
@@ -92,16 +95,19 @@ def _find_printed(
     values = find_values(found, keys, unmatched, rules, numbered, columns)
     check()
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
-    shared = _FormPage(amounts, page.is_exact, weigh)
-    chosen = _choose_places(keys, found, values)
+    texts = [fragment.segment.text for fragment in unmatched.fragments[: settings.MOST_ALIKE]]
+    shared = _FormPage(amounts, page.is_exact, weigh, PageFormats(texts))
+    chosen = {n: (found[at], values[at]) for n, at in _choose_places(keys, found, values).items()}
+    chosen |= _crossed(keys, chosen, columns, unmatched)
+    answers = {keys[n].entity: _text(keys[n], value, shared) for n, (_, value) in chosen.items()}
+    agreeing = agreeing_entities(answers)
     fields = {
-        number: _field(keys[number], found[place], values[place], shared)
-        for number, place in chosen.items()
+        n: _field(keys[n], key, value, shared, keys[n].entity in agreeing)
+        for n, (key, value) in chosen.items()
     }
-    fields |= _crossed_fields(keys, fields, columns, unmatched, shared)
     fitting = (each for each in fields.values() if (each.fit or 0.0) >= settings.KEY_SCORE)
-    texts = {each.entity: each.value_text for each in fitting}
-    return fields | _holders(keys, fields, texts, unmatched, weigh)
+    named = {each.entity: each.value_text for each in fitting}
+    return fields | _holders(keys, fields, named, unmatched, weigh)
 
 
 def _holders(
@@ -129,28 +135,26 @@ def _holders(
     return found
 
 
-def _crossed_fields(
+def _crossed(
     keys: Sequence[TemplateKey],
-    fields: Mapping[int, FormField],
+    chosen: Mapping[int, tuple[FoundKey, Value]],
     columns: StatementColumns,
     unmatched: UnmatchedText,
-    shared: _FormPage,
-) -> dict[int, FormField]:
-    """Return fields for keys such as "Overtime Hours", by index of the key.
+) -> dict[int, tuple[FoundKey, Value]]:
+    """Return the place and value of keys such as "Overtime Hours", by index of the key.
 
     The key is a row label and a column header. Its value is where the row and the column cross.
     """
-    used = {field.value_box for field in fields.values()}
+    used = {segment.box for _, value in chosen.values() for segment in value.segments}
     crossed = {}
     for number, key in enumerate(keys):
-        if number in fields and fields[number].value_text:
+        if number in chosen and chosen[number][1].segments:
             continue
         for crossing in columns.crossings(key):
             segment = unmatched.fragments[crossing.fragment].segment
-            value = Value((segment,), settings.CROSSED_CERTAINTY)
             if segment.box not in used:
                 place = FoundKey(number, (), (crossing.label,), 1.0, 1.0, False)
-                crossed[number] = _field(key, place, value, shared)
+                crossed[number] = place, Value((segment,), settings.CROSSED_CERTAINTY)
                 break
     return crossed
 
@@ -179,39 +183,39 @@ def _choose_places(
     return chosen
 
 
-def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage) -> FormField:
-    segments = value.segments
-    text = join_boxed_digits(" ".join(segment.text for segment in segments))
-    if "CURRENCY" in template.types or "$" in text:
-        text = shared.amounts.corrected(remove_spaces(text))
-        if shared.amounts.is_odd(text):
-            around_odd = replace(value.surroundings, bound=settings.ODD_AMOUNT_CERTAINTY)
-            value = replace(value, surroundings=around_odd)
+def _text(template: TemplateKey, value: Value, shared: _FormPage) -> str:
+    text = join_boxed_digits(" ".join(segment.text for segment in value.segments))
+    is_amount = "CURRENCY" in template.types or "$" in text
+    return shared.amounts.corrected(remove_spaces(text)) if is_amount else text
+
+
+def _field(
+    template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage, agrees: bool
+) -> FormField:
+    segments, text = value.segments, _text(template, value, shared)
+    if ("CURRENCY" in template.types or "$" in text) and shared.amounts.is_odd(text):
+        around_odd = replace(value.surroundings, bound=settings.ODD_AMOUNT_CERTAINTY)
+        value = replace(value, surroundings=around_odd)
+    evidence = Evidence(
+        replace(value.surroundings, bound=1.0) if shared.is_exact else value.surroundings,
+        misread_characters(segments),
+        len("".join(text.split())),
+        any(map(str.isdecimal, text)),
+        value.certainty,
+        key.score,
+        shared.formats.rarity(template, text),
+        agrees,
+    )
+    emptiness = UnweighedEvidence(value.emptiness, _legibility(key, value))
     return FormField(
         template.entity,
         key.text,
         around(segment.box for segment in key.segments),
         text,
         around(segment.box for segment in segments) if segments else None,
-        shared.weigh(
-            _evidence(text, key, value, shared)
-            if text
-            else UnweighedEvidence(value.emptiness, _legibility(key, value))
-        ),
+        shared.weigh(evidence if text else emptiness),
         normalized_address(text) if text else None,
         _legibility(key, value) * value.certainty * key.score,
-        key.score,
-    )
-
-
-def _evidence(text: str, key: FoundKey, value: Value, shared: _FormPage) -> Evidence:
-    around = value.surroundings
-    return Evidence(
-        replace(around, bound=1.0) if shared.is_exact else around,
-        misread_characters(value.segments),
-        len("".join(text.split())),
-        any(map(str.isdecimal, text)),
-        value.certainty,
         key.score,
     )
 

@@ -48,6 +48,7 @@ def test_every_measure_has_a_weight() -> None:
         replace(CLEAR, surroundings=replace(ALIKE, is_joined=True)),
         replace(CLEAR, surroundings=replace(ALIKE, has_text_below=True)),
         replace(CLEAR, surroundings=replace(ALIKE, bound=0.4)),
+        replace(CLEAR, rarity=None),
     ],
 )
 def test_each_sign_of_an_error_lowers_the_probability(worse: Evidence) -> None:
