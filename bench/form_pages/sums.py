@@ -91,12 +91,12 @@ class Agreement:
 
 
 def agreeing_date(entity: str, drawn: tuple[int, int, int], number: int) -> tuple[int, int, int]:
-    """Return day, month and year of a date of a document, so that its dates are in order.
+    """Return day, month and year of a date, in order with the other dates of the document.
 
     Args:
         entity: what the date is.
         drawn: day, month and year drawn at random.
-        number: a number of the document, from which its days and years follow.
+        number: number drawn for the document. It decides the years and birthdays of all dates.
     """
     day, month, year = drawn
     first = 2016 + number % 8

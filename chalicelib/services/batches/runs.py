@@ -343,7 +343,7 @@ class BatchRunService:
                 self._send(batch, head)
 
     def _run_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Store the answers of a part. Then send the message of a later part, or end the batch."""
+        """Store the answers of a part. Then start the next unanswered part, or end the batch."""
         if batch.status != RUNNING:
             return
         if number in batch.numbers_done:

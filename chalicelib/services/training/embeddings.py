@@ -79,7 +79,7 @@ class EmbeddingService:
         self._embed(part.dataset_id, part.engine, part.items, part.name)
 
     def _embed_part(self, dataset: Dataset, part: str, texts: Sequence[str]) -> None:
-        """Embed a part's texts with each installed encoder of their language; delete the part."""
+        """Embed the texts of a part with each encoder of their language. Then delete the part."""
         texts = split_texts(texts).windows
         name = f"{PurePosixPath(part).parent.name}-{PurePosixPath(part).stem}"
         for encoder in encoder_names(dataset.language, None):

@@ -80,7 +80,7 @@ class TrainingExamples:
     def unlabelled(self, dataset: Dataset) -> list[str]:
         """Return the uploaded texts of a dataset without duplicates, for semi-supervised training.
 
-        Pass the result of `unlabelled_dataset`. Texts beyond this dataset's counts are not used.
+        `dataset` is the result of `unlabelled_dataset`. Texts uploaded after it are not used.
         """
         examples = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         return list(dict.fromkeys(example.name for example in examples))[:MAX_UNLABELLED]

@@ -184,7 +184,7 @@ class CapacityStore:
         return int(row.room_version) if row and row.room_version is not None else None
 
     def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
-        """Add the size of written data to the sum of bytes, unless a recount may include the data.
+        """Add the size of written data to the sum of bytes. Do nothing if a recount may include it.
 
         `version` is what `read_version` returned before the data was written. If the version of the
         sum has changed since, a recount may have happened. Then nothing is added, and the next

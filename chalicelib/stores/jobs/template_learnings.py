@@ -1,7 +1,7 @@
-"""Jobs that learn form templates: rows in the table of exports, input and result in the bucket.
+"""Jobs that learn form templates: their rows are in the table of exports, objects in the bucket.
 
-The objects are stored like the objects of a batch. The name of the result ends with the fence token
-of the worker that wrote the result. So a stalled worker cannot overwrite it.
+The input and the result are stored like those of a batch. The name of a result ends with the fence
+token of the worker that wrote it. So a stalled worker cannot overwrite the result of another.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def _is_free(text: str, token: re.Match[str]) -> bool:
 
 
 def _strongest(names: list[str]) -> str:
-    """Return one tag for several label words: FAX for `Office Fax`, PHONE for `Tel/Fax`."""
+    """Return the tag of a label with several words: fax before phone, but PHONE for `Tel/Fax`."""
     tags = {_TAGS[name] for name in names}
     if OTHER in tags:
         return OTHER

@@ -192,10 +192,10 @@ def _read_whole(
     engine: TextEngine,
     check: CancelCheck,
 ) -> TextLine | None:
-    """Read a row as one number, to find digits that were missed in one-character boxes.
+    """Read a row of one-character boxes as one number, to find digits that were missed.
 
-    If no digit was missed, only join the lines that contain the digits. Return None if there is
-    nothing to join, or if the number contradicts the digits that are already known.
+    If no digit was missed, join the lines with the digits instead. Return None if there are no such
+    lines, or if the number contradicts a digit that is already known.
     """
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):

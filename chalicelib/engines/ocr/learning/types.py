@@ -49,7 +49,7 @@ def guess_types(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_whole(find: Callable[[str], tuple[Span, ...]], text: str) -> bool:
-    """Return whether `find` finds one value: the whole text without currency and punctuation."""
+    """Return whether a text is one value of `find`, apart from currency and punctuation."""
     spans = find(text)
     return len(spans) == 1 and len(spans[0].text) >= len(text.strip(" $£€¥()-.,:"))
 

@@ -55,7 +55,6 @@ def _upright(place: Rectangle) -> Rectangle:
 
 
 def _downwards(place: Rectangle) -> Rectangle:
-    """Return the rectangle with reading direction from top to bottom."""
     return place.turned()
 
 
