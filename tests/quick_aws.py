@@ -31,7 +31,7 @@ from werkzeug.exceptions import HTTPException
 from chalicelib.config import Settings
 from chalicelib.stores import stores
 from chalicelib.stores.aws.clients import Clients
-from infra.local.aws import item_calls
+from infra.local.aws import item_calls, item_values
 from tests import quick_objects
 
 _HANDLERS = {"https://dynamodb.": DynamoHandler.dispatch, "https://sqs.": dispatch}
@@ -47,16 +47,11 @@ class ItemParser(JSONParser):
     """Parses answers as botocore does, but texts and numbers without a look at other types."""
 
     def _handle_structure(self, shape: Any, value: Any) -> Any:
-        if shape.name == "AttributeValue" and value is not None and len(value) == 1:
-            [(kind, content)] = value.items()
-            if kind in _TEXTS and content is not None:
-                return {kind: content}
         general: Any = super()
-        return general._handle_structure(shape, value)
+        return item_values.text_or_number(shape, value) or general._handle_structure(shape, value)
 
 
 _PARSER = ItemParser()
-_TEXTS = frozenset(("S", "N"))
 _SHARED: dict[Settings, Clients] = {}
 
 

@@ -42,12 +42,17 @@ class ItemParser(JSONParser):
     """Parses requests as moto does, but texts and numbers without a look at other types."""
 
     def _parse_structure(self, shape: Any, value: Any) -> Any:
-        if shape.name == "AttributeValue" and value is not None and len(value) == 1:
-            [(kind, content)] = value.items()
-            if kind in _TEXTS and content is not None:
-                return {kind: content}
         general: Any = super()
-        return general._parse_structure(shape, value)
+        return text_or_number(shape, value) or general._parse_structure(shape, value)
+
+
+def text_or_number(shape: Any, value: Any) -> dict[str, Any] | None:
+    """Return an attribute value that is a text or a number, as botocore parses it; else None."""
+    if shape.name == "AttributeValue" and value is not None and len(value) == 1:
+        [(kind, content)] = value.items()
+        if kind in _TEXTS and content is not None:
+            return {kind: content}
+    return None
 
 
 def copy_value(value: Any, memo: dict[int, Any]) -> Any:
