@@ -45,17 +45,17 @@ class BoxRow:
     """Format string, such as `ROW`, for messages that say where in its file the box is."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
-        """Return an entry for the receipt of the upload that says why this box is rejected."""
+        """Return the rejection of this box, for the receipt of the upload."""
         return rejected(self.place, (self.row, self.column), picture, reason)
 
 
 def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> RejectedItem:
-    """Return an entry for the receipt of the upload that says why a box is rejected.
+    """Return the rejection of a box, for the receipt of the upload.
 
     Args:
-        place: Format string of the text that says where the box is, with the fields `number`,
-            `part` and `picture`.
-        at: Number of the row, then name of the column or file that contains the box.
+        place: Format string, such as `ROW`, that says where in its file the box is. Its fields are
+            `number`, `part` and `picture`.
+        at: Row number of the box, and name of the column or file that contains the box.
         picture: Path of the image in the archive; empty if the annotation names no image.
         reason: What is wrong and what to do.
     """
@@ -66,7 +66,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 
 @dataclass(frozen=True)
 class BoxSource:
-    """The archive's index of files, and the callbacks, for reading one annotation file."""
+    """The file index, folder and callbacks that the reader of an annotation file needs."""
 
     index: ImageIndex
     """Files of the archive."""
@@ -85,8 +85,8 @@ class Annotations:
         """Create an empty collection.
 
         Args:
-            place: Format string, such as `ROW`, for messages that say where in its file a box is.
-            in_fractions: Whether boxes are fractions of the image instead of pixels.
+            place: Format string for messages, such as `ROW`. It says where in its file a box is.
+            in_fractions: Whether boxes are in fractions of the image size, and not in pixels.
         """
         self.book = LabelBook()
         self.place = place
@@ -130,21 +130,21 @@ class Annotations:
 
     @property
     def parts(self) -> int:
-        """Return the number of names of columns or annotation files that were added."""
+        """Return the number of names that `name_parts` has added."""
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or annotation file; `box` and `part` if it has no name.
+        """Return the name that `name_parts` added at the index `part`; `box0` if name 0 is missing.
 
         Args:
-            part: Index of the annotation file, from 0. For annotations.csv, index of the column,
-                counting only columns with boxes.
+            part: Index of an annotation file, from 0. For annotations.csv, index of a column. The
+                first column, which contains image names, is not counted.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
 
     def name_parts(self, names: list[str]) -> None:
-        """Append names of columns or annotation files, for `part_name`."""
+        """Append the names of columns or annotation files that `part_name` returns."""
         self._parts += names
 
     def add(self, picture: int, place: tuple[int, int], label: str, box: Box) -> None:
@@ -152,9 +152,9 @@ class Annotations:
 
         Args:
             picture: Index of the image in the archive.
-            place: Number of the row from 1, and index of the column or file as in `part_name`.
-            label: Label without spaces at its ends, not cut to the maximum length.
-            box: Box with the numbers as written in the file.
+            place: Row number of the box, from 1, and the index that `part_name` accepts.
+            label: Trimmed label in full length.
+            box: Box with the numbers that are written in the file.
         """
         self.book.add(label)
         name = cut_label(label)
@@ -178,7 +178,7 @@ class Annotations:
         self._spoilt.add(picture)
 
     def note_size(self, picture: int, width: int, height: int) -> None:
-        """Record the size of the image on which the boxes were drawn, in pixels; 0 if unknown."""
+        """Record the size, in pixels, of the image on which boxes were drawn. 0 means unknown."""
         if width > 0 and height > 0:
             self._sizes[picture] = (width, height)
 
@@ -206,7 +206,7 @@ class Annotations:
         return Box(*(round(side, _DIGITS) for side in sides))
 
     def are_fractions(self) -> bool:
-        """Return whether all numbers of boxes are from 0 to 1, and not all of them are integers."""
+        """Return whether all numbers of all boxes are from 0 to 1, and some are not integers."""
         sides = self._sides
         if not sides or min(sides) < 0 or max(sides) > 1:
             return False

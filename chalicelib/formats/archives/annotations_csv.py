@@ -73,7 +73,7 @@ def _column_names(cells: list[str]) -> list[str]:
 
 
 def _find_encoding(file: BinaryIO) -> str:
-    """Return the encoding of annotations.csv; raise InvalidUpload if it cannot be read as text."""
+    """Return the encoding of annotations.csv; raise InvalidUpload if the file is not text."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
     what = name_foreign_type(head) if head else "an empty file"

@@ -63,7 +63,7 @@ def found_image(result: int | str) -> int:
 
 
 def checked_label(text: str) -> str:
-    """Check a label; return it trimmed and in Unicode form C, but not cut to the maximum length.
+    """Check a label; return it trimmed and in Unicode form NFC, but in full length.
 
     Raises:
         CellFault: the label is empty, or contains characters that are not allowed.
@@ -76,7 +76,11 @@ def checked_label(text: str) -> str:
 
 
 def checked_sides(x: float, y: float, width: float, height: float) -> Box:
-    """Return a box; raise CellFault if a number is not finite, or a width or height not above 0."""
+    """Check the numbers of a box, and return the box.
+
+    Raises:
+        CellFault: a number is beyond ±MAX_SIDE, or `width` or `height` is not above 0.
+    """
     for name, side in zip(_SIDES, (x, y, width, height), strict=True):
         if not -MAX_SIDE <= side <= MAX_SIDE:
             raise CellFault(
@@ -131,9 +135,9 @@ def _read_number(value: dict[str, object], side: str) -> float:
 
 
 def turned_box(box: Box, angle: Any) -> Box:
-    """Return the smallest upright box around `box` after rotating `box` around its centre (CVAT).
+    """Rotate `box` around its centre; return the smallest upright box around the rotated box.
 
-    `angle` is in degrees, as the file says. An angle that is not a number is ignored.
+    `angle` is in degrees, as written by CVAT. It is ignored unless it is from -360 to 360.
     """
     try:
         degrees = float(angle)

@@ -1,7 +1,7 @@
-"""Reads the files of a detection archive: index of images, and possible annotation files.
+"""Lists and reads the files of a detection archive, which has images and annotation files.
 
-All unpacked files except images must together stay within one size limit. So an archive of many
-small files cannot exhaust memory or time.
+The total size of all unpacked files, except images, is limited. So an archive of many small files
+cannot exhaust memory or time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def is_annotations(member: ZipMember) -> bool:
 
 
 def is_companion(member: ZipMember) -> bool:
-    """Return whether a file has the suffix of annotation files or class lists."""
+    """Return whether a file has a suffix that annotation files or class lists have, like `.txt`."""
     return suffix_of(member) in _TEXT_SUFFIXES
 
 
@@ -149,7 +149,7 @@ class BoxFiles:
 
     @cached_property
     def stems(self) -> ImageIndex:
-        """Return an index of the images by path without suffix."""
+        """Return an index that finds an image by its path without suffix."""
         index = ImageIndex()
         for member in self.archive.members():
             if not member.entry.path_problem and not is_companion(member):
@@ -208,5 +208,5 @@ class BoxFiles:
 
 
 def shown_name(member: ZipMember) -> str:
-    """Return the path of a file for messages; for annotations.csv, only its name."""
+    """Return the path of a file, for messages. For annotations.csv, return only the file name."""
     return ANNOTATIONS_NAME if is_annotations(member) else show_path(member.path)

@@ -72,7 +72,7 @@ def find_boxes(files: BoxFiles, expected: str) -> FoundBoxes:
         expected: Annotation format that the request names; empty to detect the format.
 
     Raises:
-        InvalidUpload: the archive has no boxes, two formats match, or the boxes cannot be read.
+        InvalidUpload: the archive has no boxes, its format is unclear, or a box file is unusable.
     """
     kind, others = _choose(files, expected)
     found = _READERS[kind](files)
@@ -152,7 +152,6 @@ def _warning(kind: str, others: list[str]) -> UploadWarning:
 
 
 def _read_table(files: BoxFiles) -> Annotations:
-    """Read the boxes of annotations.csv."""
     tables = files.signs.tables
     if len(tables) > 1:
         raise _several(tables)
@@ -216,7 +215,7 @@ def _has_corners(files: BoxFiles, member: ZipMember) -> bool:
 
 
 def _name_unread(files: BoxFiles, members: list[ZipMember]) -> str:
-    """Return a hint if files are in the unsupported format of a known tool; otherwise ""."""
+    """Return an error text about the first file of a known unsupported tool; "" if none exists."""
     for member in members:
         with suppress(MemberProblem):
             content = files.read(member)

@@ -91,7 +91,7 @@ _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def find_documents(files: BoxFiles) -> list[ZipMember]:
-    """Return the COCO documents of an archive, found by name; if no name fits, by content.
+    """Find the COCO documents of an archive by name, or by content if no name fits.
 
     Raises:
         InvalidUpload: a document cannot be unpacked.
@@ -148,7 +148,7 @@ class _CocoReader:
         self._claimed = claimed
 
     def read(self) -> None:
-        """Add the document's boxes."""
+        """Add the boxes of the document to the `result` of the constructor."""
         content = self._files.map_file(self._member)
         # Count first: each object of a few bytes becomes a Python object of hundreds.
         if _count_objects(content) > _MAX_OBJECTS:
@@ -171,7 +171,7 @@ class _CocoReader:
             self._add(at, raw, labels, pictures)
 
     def _list(self, raw: msgspec.Raw | msgspec.UnsetType, name: str) -> list[msgspec.Raw]:
-        """Return the unparsed elements of the required list `name`, which must be JSON objects."""
+        """Check that the list `name` has only JSON objects; return the unparsed objects."""
         if isinstance(raw, msgspec.UnsetType):
             raise self._refusal(f"it has no list '{name}'")
         _MEMBERS.decode(raw)

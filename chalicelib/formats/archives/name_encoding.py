@@ -1,4 +1,4 @@
-"""Guesses the code page of those file names in a zip archive that are not UTF-8.
+"""Guesses the code page of file names in a zip archive if the names are not UTF-8.
 
 Old tools encode names in the code page of their system, and do not store the name of the code page.
 One code page is guessed for all names of an archive. If no code page is clearly the best, code page
@@ -35,7 +35,7 @@ class NameGuess:
     """A name that each code page decodes differently; empty if nothing had to be guessed."""
 
     def describe(self) -> str:
-        """Return a phrase for messages that shows `sample` decoded by each possible code page."""
+        """Return a phrase that names each possible code page, and shows `sample` decoded by it."""
         first, *others = (
             f"{name} ('{self.sample.decode(name, 'replace')[:40]}')" for name in self.encodings
         )

@@ -70,7 +70,7 @@ class LabelBook:
 
 @dataclass(frozen=True, slots=True)
 class PictureItem:
-    """An accepted example of an upload: an image, or a box of an image, with a label."""
+    """An accepted example of an upload. It is a labelled image, or a labelled box of an image."""
 
     label: str
     """Label name, cut to 180 characters."""

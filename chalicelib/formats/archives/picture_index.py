@@ -52,7 +52,10 @@ class ImageIndex:
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
     def _find_in_split(self, name: str, split: frozenset[str], result: int | str) -> int | str:
-        """Return `result`; if several images have the name, return the only image in the split."""
+        """Return `result`, unless several images have the name and exactly one is in the split.
+
+        In this case, return the index of the image in the split.
+        """
         if isinstance(result, int) or self._names.get(name) != _SEVERAL:
             return result
         if self._by_split is None:

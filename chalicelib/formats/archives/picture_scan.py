@@ -140,8 +140,8 @@ class ImageScan(UploadScan):
 def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
     """Read an archive, decide which examples to accept, and pass the accepted images to `sink`.
 
-    Needs the memory of one image file, about 300 bytes per file of the archive, and 150 bytes per
-    box.
+    The scan needs memory for one image file. In addition, it needs about 300 bytes per file of the
+    archive, and 150 bytes per box.
 
     Args:
         file: The zip archive, seekable; it stays open.
@@ -149,10 +149,10 @@ def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
         sink: Receives the accepted images.
 
     Raises:
-        InvalidZip: the file is not a usable zip archive. The caller adds the name of the dataset to
-            complete the documented text.
+        InvalidZip: the file is not a usable zip archive. The error text lacks the name of the
+            dataset, which the caller adds.
         InvalidUpload: the archive has no usable example, or exceeds a limit of the dataset.
-        Exception: any error that the sink raised.
+        Exception: any error that a callback of `sink` raises.
     """
     archive = open_archive(file, rules.options.encoding)
     scan = _Scan(archive, rules, sink)
@@ -399,7 +399,7 @@ def _warn(result: ImageScan, rules: ImageRules) -> None:
 
 
 class FeedbackRules:
-    """Checks an archive of feedback. Its labels must be in the dataset, its file names must not.
+    """Checks an archive of feedback. The dataset must have its labels, but not its file names.
 
     Args:
         labels: Names of the dataset's labels.
@@ -412,7 +412,7 @@ class FeedbackRules:
         self._used_names = set(used_names)
 
     def check_name(self, name: str) -> None:
-        """Raise MemberProblem if dataset or archive has another image with the name `name`."""
+        """Raise MemberProblem if the dataset or the archive already has an image named `name`."""
         if name in self._used_names:
             raise MemberProblem("an example has this file name already; rename the file.")
 

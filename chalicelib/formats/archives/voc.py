@@ -45,7 +45,7 @@ def has_annotations(files: BoxFiles) -> bool:
 
 
 def fault_of(files: BoxFiles) -> str:
-    """Return why the first XML document cannot be read as Pascal VOC; "" if it can be read."""
+    """Return why the first XML document of an archive is not Pascal VOC; "" if it is Pascal VOC."""
     try:
         _parse(files, files.signs.markup[0])
     except (DocumentFault, MemberProblem) as fault:
@@ -54,7 +54,7 @@ def fault_of(files: BoxFiles) -> str:
 
 
 def read_voc(files: BoxFiles) -> Annotations:
-    """Read the boxes of all documents; raise InvalidUpload for too many boxes or labels."""
+    """Read all boxes of an archive; raise InvalidUpload for too many boxes or labels."""
     result = Annotations(PLACE)
     claimed: dict[int, str] = {}
     for member in files.members(".xml"):

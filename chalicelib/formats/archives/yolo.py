@@ -139,7 +139,7 @@ def _texts(files: BoxFiles) -> Iterator[ZipMember]:
 
 
 def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
-    """Return the index of the image of a text file of boxes, or why no image was found."""
+    """Find the image to which a text file of boxes belongs; return its index, or an error text."""
     path = without_suffix(member.path)
     return files.stems.find_first((swapped_folder(path, "labels", "images"), path))
 
@@ -163,7 +163,7 @@ def _read_class_list(files: BoxFiles, member: ZipMember) -> ClassList:
 
 
 def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
-    """Return the class names by class number, and whether lines have key points after the box."""
+    """Return the class names in a YAML file by number, and whether boxes have key points."""
     # Imported late because no other upload needs it.
     import yaml
 
@@ -236,8 +236,8 @@ def _has_confidence(words: list[str]) -> bool:
     """Return whether a line has a box, a confidence and possibly a track number.
 
     `words` are the numbers after the class. Five numbers are a box and a confidence. Six numbers
-    are a box, a confidence and a track number if the sixth number is whole, otherwise a polygon
-    with three corners.
+    are a box, a confidence and a track number if the last number is an integer. Otherwise, they are
+    a polygon with three corners.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True

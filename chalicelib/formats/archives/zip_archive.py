@@ -110,7 +110,7 @@ def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
         encoding: Code page of names that are not UTF-8; empty to guess it.
 
     Raises:
-        InvalidZip: the file is not a zip archive, is truncated, damaged, or has several parts.
+        InvalidZip: the file is not a zip archive, is truncated or damaged, or has several parts.
         InvalidUpload: the archive has too many entries, overlapping entries, or only encrypted
             entries.
     """
@@ -165,15 +165,15 @@ class ZipArchive:
 
     @property
     def name_guess(self) -> NameGuess:
-        """Return the guessed code page of file names; `sample` is empty if none was needed."""
+        """Return the guess of the file names' code page. `sample` is empty without a guess."""
         return self._directory.guess
 
     def members(self) -> Iterator[ZipMember]:
-        """Yield files in the order of the directory; skip folders, hidden and system files.
+        """Yield files in the order of the directory; skip folders, hidden files and system files.
 
         Yields:
-            All files, even those that cannot be read. The caller may read each file before it
-            requests the next file.
+            Files, including unreadable files. The caller may read each file before it requests the
+            next file.
         """
         for entry in read_entries(self._file, self._directory):
             if not _is_skipped(entry):
@@ -189,7 +189,7 @@ class ZipArchive:
         Args:
             member: A file of this archive.
             limit: Maximum size in bytes.
-            remedy: End of the error text for a larger file: what to do.
+            remedy: What to do if the file is larger. The error text ends with it.
 
         Raises:
             MemberProblem: the file cannot be used.
@@ -204,7 +204,7 @@ class ZipArchive:
         Args:
             member: A file of this archive.
             limit: Maximum size in bytes.
-            remedy: End of the error text for a larger file: what to do.
+            remedy: What to do if the file is larger. The error text ends with it.
 
         Yields:
             Chunks of at most 64 KiB. All chunks together have at most the declared size.

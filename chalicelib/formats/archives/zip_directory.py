@@ -328,7 +328,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
     Raises:
         InvalidZip: the directory is damaged.
-        InvalidUpload: there are too many entries, and more than the archive declares.
+        InvalidUpload: the directory has too many entries, although it declares fewer.
     """
     window = b""
     at, left, index = 0, directory.size_bytes, 0
@@ -412,7 +412,7 @@ def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tu
 
 
 def _widened(extra: bytes, sizes: tuple[int, int, int], index: int) -> tuple[int, int, int]:
-    """Return sizes and offset of an entry; for a large entry, take them from its zip64 field."""
+    """Return `sizes` (two sizes and an offset), with large values read from the zip64 field."""
     if _HUGE not in sizes:
         return sizes
     content = find_extra(extra, 1) or b""

@@ -1,1 +1,1 @@
-"""Labels of images in archives without boxes: from folder names, or tables next to the images."""
+"""Finds the labels of images in archives without boxes, in folder names or label tables."""

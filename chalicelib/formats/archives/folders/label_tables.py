@@ -1,6 +1,7 @@
-"""Reads label tables next to images: tables with a column per label, or with one label column.
+"""Reads label tables. A label table is a file in the archive that gives images their labels.
 
-Examples are the one-hot table `_classes.csv`, and `train.csv` with columns for file and label.
+The table `_classes.csv` is one-hot, with a column for each label. Other tables, like `train.csv`,
+have a column for the image file and a column for the label.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class _RowFault(ValueError):
 
 @dataclass(frozen=True)
 class LabelTables:
-    """The labels of the images of an archive, as read from the label tables of the archive."""
+    """The labels that the label tables of an archive give to its images."""
 
     names: list[str] = field(default_factory=list)
     """Names of labels in order of first appearance."""
@@ -71,7 +72,7 @@ class LabelTables:
         Args:
             picture: Index of the image in the archive.
             labels: Labels of the row.
-            indexes: Index in `names` of each label. New labels are added to `names` and `indexes`.
+            indexes: Each known label with its index in `names`. New labels are added to both.
         """
         held = self.labels.setdefault(picture, [])
         for label in labels:
@@ -250,9 +251,9 @@ class _Table:
         return found
 
     def _find_in(self, index: ImageIndex, places: list[str]) -> int | str:
-        """Find an image by its possible paths; return its index, or why it was not found.
+        """Find an image by the possible paths `places`; return its index, or an error text.
 
-        If several images have the file name, the image must be in the table's split.
+        If several images have the file name, the image in the split of the table is chosen.
         """
         found, path = index.find_first(places), places[-1]
         if isinstance(found, int) or "/" in path:

@@ -1,4 +1,4 @@
-"""Decides which labels the images in an archive without boxes have."""
+"""Finds the labels of images in an archive without boxes, in folder names or label tables."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class FolderLabels:
         return member.index in self._used
 
     def preview(self, member: ZipMember) -> str:
-        """Return the labels of an image as one text for a preview, without checks."""
+        """Return the labels of an image as one text, for a preview. The labels are not checked."""
         return ", ".join(self._names_of(member))
 
     def labels_of(self, member: ZipMember) -> list[str]:
@@ -170,7 +170,7 @@ class FolderLabels:
         return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
 
     def _may_use_table(self, member: ZipMember) -> bool:
-        """Return whether the label of an image may come from a table: its folder is not a label."""
+        """Return whether a table may label an image, because the image's folder is not a label."""
         if member.problem or is_companion(member):
             return False
         folder = _path_of(member)

@@ -29,7 +29,7 @@ def split_of(folder: str) -> str:
 
 
 class SplitFolders:
-    """Finds the folders of an archive that are splits, above or inside the folders of labels."""
+    """Finds the folders that are splits. They can be above or inside the folders of labels."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         """Find the folders that are splits.
@@ -71,7 +71,6 @@ def _find_outer(folders: set[str]) -> frozenset[str]:
 
 
 def _find_loose(folders: set[str], bases: set[str]) -> frozenset[str]:
-    """Return the folders with names of splits that are directly inside a folder of `bases`."""
     return frozenset(f for f in folders if split_of(f) and f.rpartition("/")[0] in bases)
 
 

@@ -177,7 +177,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _members(value: Any, *names: str) -> list[Any]:
-    """Return the members `names` of a JSON object; None for each member that it does not have."""
+    """Return the values of the members `names` of a JSON object; None for a missing member."""
     return [value.get(name) if isinstance(value, dict) else None for name in names]
 
 
@@ -320,7 +320,7 @@ def _is_headless(lines: list[list[str]]) -> bool:
 
 
 def is_box_table(text: str) -> bool:
-    """Return whether a table, given its first lines, has one column per side of a box."""
+    """Return whether a table has one column per side of a box. `text` is its first lines."""
     try:
         next(_read_table(text), None)
     except _WrongFormat:
