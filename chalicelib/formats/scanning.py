@@ -48,11 +48,11 @@ def scan_upload(
     Args:
         file: The upload, seekable; it is read from its start.
         kind: The dataset to which the file would be added.
-        begin: Called before the first example is read, with the object that will contain the
-            counts. So the caller has the counts even if the scan fails. It is called again if a
-            scan of texts starts again.
+        begin: Called with the object that receives the counts, before the first example is read.
+            So the caller has the counts even if the scan fails. A scan of texts that starts again
+            calls `begin` with a new object.
         check: Called often; may raise an error to stop.
-        shows_rows: Whether to add a preview of the first rows to the result or to the error.
+        shows_rows: Whether the result, or the error if possible, has a preview of the first rows.
 
     Raises:
         InvalidUpload: the upload would fail with this error.

@@ -22,7 +22,7 @@ _HEAD_LINES = 100
 def read_user_texts(
     file: BinaryIO, options: ReadingOptions, labels: Sequence[str], check: Callable[[], None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each text of a file, and the label cell of the same row ("" without label column).
+    """Yield each text of a file and the label in its row; the label is "" without a label column.
 
     Args:
         file: an open file with the texts.
@@ -51,9 +51,9 @@ def read_user_texts(
 
 
 def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> ReadingOptions:
-    """Return `options` with the recognised columns of the file filled in.
+    """Return `options`, completed for a file with two columns that have no names.
 
-    If two columns have no names, the column with more labels of the model is the label column.
+    The column with more cells that are labels of the model is the label column.
     """
     if options.header is not None or options.text_column:
         return options

@@ -55,14 +55,14 @@ class BatchColumns:
 def find_batch_columns(
     file: BinaryIO, layout: TextLayout, options: ReadingOptions, *, guesses_header: bool
 ) -> BatchColumns:
-    """Find the columns of a table: as requested, otherwise by name, otherwise by content.
+    """Find the text and id columns of a table by the request, or else by name, or else by content.
 
     Args:
         file: the table, as a file; it is read from its start.
         layout: kind and encoding of the file.
         options: how the caller wants the file to be read.
-        guesses_header: Whether to detect a header if `text_column` is a position and `header` is
-            not set. If False, such a file is read without header.
+        guesses_header: Whether to detect a header if `options` gives the text column by position,
+            but does not say whether there is a header. If False, no header is assumed.
 
     Raises:
         InvalidUpload: a requested column does not exist, or several columns are equally likely.
@@ -97,7 +97,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], name: str) -> int | None:
-    """Return the position of `name`, otherwise of a cell that differs only in case; or None."""
+    """Return the position of `name` in `cells`, ignoring case if necessary; None if missing."""
     if name in cells:
         return list(cells).index(name)
     folded = [cell.casefold() for cell in cells]
@@ -114,7 +114,7 @@ def _named(
 
 
 def _find_in(table: TextTable, options: ReadingOptions) -> BatchColumns:
-    """Find the columns of a table whose delimiter is known."""
+    """Find the text and id columns of a table whose delimiter is known."""
     _skip_titles(table, options)
     first_rows = list(islice(table.rows(), _FIRST_ROWS)) or [(1, [])]
     number, names = first_rows[0][0], [cell.strip() for cell in first_rows[0][1]]
@@ -193,7 +193,10 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise an error if few rows have several cells, because their texts contain the delimiter."""
+    """Raise an error if most rows have one cell, and some rows have more.
+
+    The texts of these rows probably contain the delimiter.
+    """
     widths = [(number, len(cells)) for number, cells in table.rows()]
     wide = [(number, width) for number, width in widths if width > 1]
     if wide and len(wide) * 2 < len(widths):
@@ -229,7 +232,7 @@ def _warn(columns: BatchColumns, names: Sequence[str]) -> UploadWarning:
 
 
 def warn_of_member(name: str) -> UploadWarning:
-    """Return the warning that texts are read from the JSON member `name` because of its name."""
+    """Return the warning that the JSON member `name` was chosen for the texts by its name."""
     return UploadWarning(
         COLUMNS_GUESSED,
         f"The texts were taken from the member '{name[:40]}' by its name. Send 'textColumn' to be "

@@ -1,4 +1,4 @@
-"""Guesses the code page of a text: how likely are its characters in each code page?
+"""Guesses the code page of a text by how likely its characters are in each code page.
 
 Each character that is not ASCII has a weight. The score of a code page is the mean weight. A letter
 that is frequent in a language of the code page has weight 1. Other letters have less weight. Signs
@@ -82,7 +82,7 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
     The code page that fits best is first.
 
     Args:
-        texts: Those lines or file names of one file that are not ASCII.
+        texts: Lines of a text file, or file names in an archive, that are not ASCII.
         candidates: Names of code pages; the first is the default.
     """
     sample = b"\n".join(take_sample(texts))

@@ -103,8 +103,8 @@ def read_records(
 ) -> Iterator[Record]:
     """Yield the records of a file, including blank records. Only one record is in memory at a time.
 
-    If the quotes of a record are broken, its `fault` is set, and it ends with its first line. So a
-    quote that is not closed affects only one row.
+    If the quotes of a record are broken and cannot be repaired, its `fault` is set, and it ends
+    with its first line. So a quote that is not closed affects only one row.
 
     Args:
         stream: Text stream as returned by encoding.open_text.
@@ -133,7 +133,7 @@ def read_records(
 
 
 def _find_quote(stream: TextIO, separator: str) -> str:
-    """Return the quotation mark: `'` if it encloses two or more cells in every line, otherwise `"`.
+    """Return `'` if every line consists of two or more cells in `'`; otherwise return `"`.
 
     The result is also `"` if a line has over 10,000 characters, or a cell contains a line break.
     """
@@ -148,7 +148,10 @@ def _find_quote(stream: TextIO, separator: str) -> str:
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
-    """Return the first line of a broken record as a record; put back the record's other lines."""
+    """Return a broken record, repaired if possible, otherwise with a fault.
+
+    A record that is not repaired ends with its first line. Its other lines are read again.
+    """
     first = lines.taken[0]
     if too_long and len(lines.taken) == 1:
         if not first.endswith(("\n", "\r")):
@@ -178,10 +181,10 @@ def _read_escaped(lines: _Lines, number: int, separator: str) -> list[str]:
 
 
 def _unescaped(lines: _Lines, separator: str) -> Iterator[str]:
-    """Yield the lines of a record. Replace quotes that backslashes escape by doubled quotes.
+    """Yield the lines of a record. Double each quote that a backslash escapes.
 
-    The iteration ends after the first line with a separator, because the next lines may be separate
-    rows. So a record that continues after this line stays broken.
+    The iteration ends after the first line that contains a separator. Later lines may be separate
+    rows, so a record that continues there stays broken.
     """
     for line in chain(lines.taken[:1], lines):
         yield _ESCAPED.sub(lambda found: '""' if found[1] == '"' else found[1], line)
@@ -210,7 +213,7 @@ def named_delimiter(stream: TextIO) -> str:
 
 
 class SeparatorScore(NamedTuple):
-    """Counts that show how well a separator fits. Scores compare by the first unequal field."""
+    """Counts that show how well a separator fits. Scores are compared field by field, in order."""
 
     header: bool
     """Whether the first row is a header."""

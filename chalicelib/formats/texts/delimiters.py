@@ -96,11 +96,11 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 
 
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
-    """Find the only delimiter that gives nearly all rows the same number of cells, three or more.
+    """Find the only delimiter that splits nearly all rows into the same number of cells, 3 or more.
 
     Return None unless `old` (comma or tab) is wrong. It is wrong if it splits rows into different
-    numbers of cells, or splits numbers such as 4,50. It is also wrong if it does not split the row
-    of column names, but the delimiter that was found splits it.
+    numbers of cells, or splits numbers such as 4,50. It is also wrong if only the delimiter that
+    was found splits the row of column names.
     """
     wide = [new for new in surveys if new is not old and new.is_regular and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:

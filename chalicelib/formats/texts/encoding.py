@@ -190,11 +190,11 @@ def check_encoding(file: BinaryIO, encoding: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers (from 1) of the few lines that are not valid UTF-8 in a UTF-8 file.
+    """Find the lines that are not valid UTF-8, in a file that is UTF-8 except for a few lines.
 
     Returns:
-        The line numbers; [] if there are too many invalid lines, or too few valid lines with
-        characters beyond ASCII to show that the file is UTF-8.
+        The line numbers, from 1; [] if the file does not seem to be UTF-8. Either too many lines
+        are invalid, or too few valid lines have characters beyond ASCII.
     """
     file.seek(0)
     stray: list[int] = []
@@ -218,8 +218,8 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
     """Decode a byte that is not UTF-8 as Windows-1252, for Python's codec error handler.
 
-    Bytes that Windows-1252 does not define, and a character that the end of the file cuts off,
-    cannot be decoded. They become halves of surrogate pairs, so that their row is rejected.
+    A byte that Windows-1252 does not define becomes half of a surrogate pair, so that its row is
+    rejected. The same applies to the bytes of an incomplete character at the end of the file.
     """
     try:
         return codecs.lookup_error("surrogatepass")(error)

@@ -18,9 +18,9 @@ _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def is_too_deep(text: str | bytes) -> bool:
-    """Return whether JSON is nested more deeply than MAX_DEPTH, in linear time.
+    """Return whether JSON is nested more deeply than MAX_DEPTH. Takes linear time.
 
-    Invalid JSON is checked up to its first error.
+    In invalid JSON, the depth is exact only up to the first error.
     """
     if isinstance(text, bytes):
         # In UTF-8 no byte of a longer character looks like a quote or a bracket.
@@ -42,9 +42,10 @@ def is_too_deep(text: str | bytes) -> bool:
 def excess_of(text: bytes) -> str:
     """Return the limit that a JSON body exceeds, as a phrase for an error text; "" for none.
 
+    The number of values is estimated. The estimate can be too high by one for each array or object.
+
     Args:
-        text: JSON in UTF-8. The estimated number of values may be too high by one for each array
-            and object.
+        text: JSON in UTF-8.
     """
     if is_too_deep(text):
         return f"is nested too deeply, in more than {MAX_DEPTH} arrays and objects."

@@ -61,7 +61,7 @@ def find_shape(value: object, options: ReadingOptions, following: Iterable[objec
     Args:
         value: The first object.
         options: The reading options, which may name members for text and label.
-        following: Further objects, which must confirm a member with an unknown name.
+        following: Further objects, which confirm the choice of a text member with an unknown name.
 
     Raises:
         InvalidUpload: the value is not an object, or its text cannot be found.

@@ -112,8 +112,9 @@ def scan(
     Args:
         file: the upload, seekable; it is read from its start.
         rules: the rules of the dataset to which the file is added.
-        begin: Called before the first row is read, with the result that receives the counts. So the
-            caller has the counts even if the scan fails. A restarted scan calls this again.
+        begin: Called with the result that receives the counts, before the first row is read. So the
+            caller has the counts even if the scan fails. A scan that starts again calls `begin`
+            with a new result.
         check: Called often; may raise an error to stop.
 
     Returns:
@@ -145,7 +146,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a new scan with all counts at 0, and the facts about the file from `result`."""
+    """Return a new scan with counts of 0, the file's properties from `result`, and `facts`."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -158,10 +159,10 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 
 
 class _NeedsAllLabels(Exception):
-    """Makes the scan count all labels of the file, and start again.
+    """The scan must count all labels of the file, and then start again.
 
-    The exception is raised for a label that must be cut, because two labels may be equal after the
-    cut. It is also raised for a new label that may mean a missing value, such as n/a.
+    Raised for a label above the maximum length, because two labels may be equal when they are cut.
+    Also raised for a new label that may mean a missing value, such as n/a.
     """
 
 

@@ -59,7 +59,7 @@ class Survey:
 
     @property
     def ends_cells(self) -> bool:
-        """Return whether nothing or another delimiter follows the delimiter in nearly all rows."""
+        """Return whether nearly all second cells are empty or begin with another delimiter."""
         if self.width != 2:
             return False
         ends = sum(label.strip(" ")[:1] in ("", *DELIMITERS) for label in self.labels)
@@ -167,8 +167,8 @@ class TextTable:
     def find_names(self, names: list[str], options: ReadingOptions) -> list[str]:
         """Return the cells of the first row, to be used as column names.
 
-        If the first row is data, cells that equal a requested column position become "". So a
-        request for column 1 means the first column, and not a column whose cell is class number 1.
+        If the first row is data, a cell that equals a requested column position becomes "". So a
+        request for column 1 means the first column, and not a column with "1" in the first row.
         """
         columns = (*split_columns(names, options.text_column), options.label_column)
         asked = {column for column in columns if column}
@@ -182,10 +182,11 @@ class TextTable:
     def _is_data(self, names: list[str], columns: set[str]) -> bool:
         """Return whether the first row is data rather than names.
 
-        The row is data if one of its cells occurs again in a later row of the same column. There
-        are three exceptions. All of its cells are numbers, because columns are often named 0, 1, 2.
-        One of its cells is a known column name. The caller requests a column by name, or by a
-        number above the number of columns.
+        The row is data if one of its cells occurs again in the same column, except in these cases:
+
+        - All cells are numbers, because columns are often named 0, 1, 2.
+        - A cell is a known column name, and does not occur again.
+        - `columns`, the requested columns, contains a name, or a number that is too large.
         """
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in columns)
         if not are_positions or all(map(str.isdecimal, names)):

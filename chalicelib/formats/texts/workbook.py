@@ -103,7 +103,8 @@ def convert_sheet(
 
     Args:
         file: the workbook, seekable.
-        sheet_name: name or position (from 1); empty: the first visible sheet with cells.
+        sheet_name: name or position (from 1) of the sheet; empty for the first visible sheet
+            with cells.
         check: Called often; may raise an error to stop.
         lists_all: Whether to return a list of all visible sheets.
         keeps_kinds: Whether to return which cells are numbers or truth values.
@@ -262,7 +263,7 @@ def _string_sizes(strings: bytes) -> list[int]:
 
 
 def _check_strings(sheet: bytes, sizes: list[int]) -> None:
-    """Raise an error if the shared strings in all cells of a sheet together have too many bytes."""
+    """Raise an error if the shared strings in the cells of a sheet have too many bytes in total."""
     numbers = Counter(int(found[1]) for found in _VALUE.finditer(sheet))
     total = sum(sizes[number] * count for number, count in numbers.items() if number < len(sizes))
     if len(_SHARED_CELL.findall(sheet)) > numbers.total():
@@ -314,7 +315,7 @@ def _rows(sheet: Any, kinds: BinaryIO | None) -> Iterator[list[str]]:
 
 
 class _Merged:
-    """Copies the value of vertically merged cells into the rows that the merged cell covers."""
+    """Copies the value of a merged cell into all rows that the merged cell spans."""
 
     def __init__(self, sheet: Any) -> None:
         first_column = sheet.start[1] if sheet.start else 0
@@ -325,7 +326,7 @@ class _Merged:
         self._going_on: dict[int, tuple[int, str]] = {}
 
     def fill(self, number: int, cells: list[str]) -> None:
-        """Fill empty cells of a row that are merged with a cell above. Call this for each row."""
+        """Fill a row's empty cells that belong to a merged cell above. Call this for each row."""
         for column, (bottom, value) in list(self._going_on.items()):
             if number > bottom:
                 del self._going_on[column]

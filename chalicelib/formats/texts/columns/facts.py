@@ -77,7 +77,7 @@ class ColumnFacts:
 
     @property
     def are_names(self) -> bool:
-        """Return whether the values (or, in lists of labels, the labels) repeat as labels do."""
+        """Return whether the values repeat as labels do. Lists of labels are split into labels."""
         if self.all_repeat and self.distinct * 2 <= self.rows:
             return True
         names = self.counts - self.lists + self.parts
@@ -121,7 +121,7 @@ class ColumnFacts:
 
 
 def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) -> list[ColumnFacts]:
-    """Count the cells of the text column and the label column. Skip rows without both cells.
+    """Count the cells of the text column and the label column. Skip rows that lack one of them.
 
     Returns:
         The statistics of the text column and of the label column.
@@ -147,10 +147,9 @@ def has_unnamed_header(
 ) -> bool:
     """Return whether the first row seems to be a header, although its names are unknown.
 
-    The conditions are strict, because an example that is mistaken for a header is lost. Both names
-    occur in no other row, and each has a word that no other cell of its column has. The name of the
-    text column is much shorter than the average text. In addition, every label occurs more than
-    once, or nearly all texts are longer than the name of their column.
+    The conditions are strict, because an example that is mistaken for a header is lost. For
+    example, each name must have a word that no other cell of its column has. The name of the text
+    column must be much shorter than the average text.
     """
     return (
         texts.rows >= least_rows
@@ -168,9 +167,9 @@ def has_unnamed_header(
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
     """Return whether the first row seems to be a header, because a name contains a known word.
 
-    The cells of the first row must also look like names, and occur in no other row. Tables from
-    forms have questions as column names. So one of the two names may be a question if all labels
-    repeat, if nearly all texts are longer than the name, or if the other name is known.
+    The cells of the first row must also look like names, and occur in no other row. One of the two
+    cells may be a question, as in tables from forms, if there is more evidence for a header. For
+    example, every label occurs more than once.
     """
     short = sum(fact.looks_like_a_name for fact in (texts, labels))
     is_clear = labels.all_repeat or texts.first_is_short or bool(find_other_column(names))
@@ -185,11 +184,11 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
 
 
 def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
-    """Return whether the columns assumed to be text column and label column are swapped.
+    """Return whether the assumed text column has the labels, and the other column the texts.
 
-    They are swapped if the "texts" are a few short values that repeat, and the "labels" are longer
-    and nearly all different. If the "labels" are much longer, a few of the "texts" may occur only
-    once.
+    This is likely if the values of the assumed text column are short and repeat, and the values of
+    the other column are longer and nearly all different. If they are more than twice as long, some
+    of the short values may occur only once.
 
     Args:
         texts: Statistics of the column that is assumed to have the texts.

@@ -197,8 +197,8 @@ class ColumnFinder:
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip additional header rows that survey tools write below the header.
 
-        An additional header row has other content in columns where all rows below have numbers,
-        dates or addresses. Or it has identifiers that number the columns, such as QID1, QID2.
+        In an additional header row, no cell is a number, a date or an address in a column where all
+        rows below have such cells. It may have identifiers that number the columns, such as QID1.
         """
         are_numbers = are_numbered(*names)
         # A column behind the last name has no profile.
@@ -237,7 +237,7 @@ class ColumnFinder:
             )
 
     def _find_named(self, names: list[str]) -> NamedColumns:
-        """Find columns with names for texts or labels; skip text columns of codes or few values."""
+        """Find text and label columns by name; skip text columns with codes or very few values."""
         named = find_named_columns(names)
         if len(names) == 2:
             return named
@@ -249,9 +249,9 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, requested: Columns | None, width: int
     ) -> Columns | None:
-        """Return the requested columns, otherwise columns found by name, otherwise by content.
+        """Choose the columns by the request, or else by name, or else by content.
 
-        The result None means the first two columns.
+        Return None if the first two columns are to be used.
         """
         columns = requested or named.columns
         if columns is None and self._options.header is not False:
@@ -296,7 +296,7 @@ class ColumnFinder:
         return Columns(text_at, label_at)
 
     def _find_predicted(self, text_at: int, likely: list[int]) -> int | None:
-        """Return the column of `likely` whose values the texts predict clearly best, or None."""
+        """Return the column of `likely` that is predicted clearly best from the texts, or None."""
         rows = [cells for _, cells in islice(self._table.rows(), 1, MAX_COMPARED + 1)]
         read = [
             ["".join(cells[at : at + 1]).strip() for cells in rows] for at in (text_at, *likely)

@@ -29,7 +29,7 @@ _SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Return the layout for a table whose header has two names, and whose rows may have more cells.
+    """Return the layout for a table with two names in its header, and more cells in some rows.
 
     If empty cells follow the two names, the layout does not change, because these cells are unnamed
     columns of a spreadsheet. If most rows have two cells, rows of more cells are rejected.
@@ -75,7 +75,7 @@ def _has_empty_names(table: TextTable) -> bool:
 
 
 def _has_labels_last(rows: list[list[str]]) -> bool:
-    """Return whether rows' last cells look like labels, and second cells like parts of texts."""
+    """Return whether last cells seem to be labels, and second cells seem to be parts of texts."""
     wide = [cells for cells in rows if len(cells) > 2]
     if _count_spaced(wide, 1) >= _MOST and _count_spaced(wide, -1) <= _FEW:
         return True  # a comma with a space after it belongs to a sentence
@@ -88,7 +88,7 @@ def _has_labels_last(rows: list[list[str]]) -> bool:
 
 
 def _labels_move(rows: list[list[str]]) -> bool:
-    """Return whether labels are the last cells of rows with different numbers of cells."""
+    """Return whether the label is the last cell in both shorter and longer rows."""
     counts = Counter(map(len, rows))
     del counts[max(counts)]
     if not counts:

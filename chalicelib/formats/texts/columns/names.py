@@ -104,7 +104,7 @@ class NamedColumns(NamedTuple):
 
     @property
     def columns(self) -> Columns | None:
-        """Return the columns; None unless each kind has exactly one likely column."""
+        """Return the columns; None unless exactly one text and one label column are likely."""
         if len(self.texts) == len(self.labels) == 1:
             return Columns(self.texts[0], self.labels[0])
         return None
@@ -114,7 +114,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
     """Find a text column and a label column with documented names, such as `text` and `label`.
 
     Returns:
-        The positions of the columns, in any order; None if the row contains other cells.
+        The positions of the columns; None if a name is missing, or another cell is not empty.
     """
     names = [cell.strip() for cell in cells]
     if len(names) < 2 or any(names[2:]):
@@ -126,7 +126,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
 
 
 def find_named_columns(names: Sequence[str]) -> NamedColumns:
-    """Return the columns of a header with names for texts, and those with names for labels."""
+    """Return the columns of a header whose names mean texts, and the columns that mean labels."""
     folded = [fold_name(name) for name in names]
     texts = _surest(folded, _OLD_TEXT, TEXT_NAMES, LABEL_NAMES)
     labels = _surest(folded, _OLD_LABEL, LABEL_NAMES, TEXT_NAMES)
@@ -191,7 +191,7 @@ def split_columns(names: Sequence[str], text: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of the best names: documented names, else known, else similar names."""
+    """Return the positions of documented names, or else known names, or else similar names."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:
@@ -200,7 +200,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Tests whether a name means texts or labels: "customer message" does, "message id" not."""
+    """Tests whether a name contains a known word. "customer message" passes, "message id" fails."""
 
     known: frozenset[str]
     other: frozenset[str]

@@ -1,6 +1,6 @@
-"""Finds the column whose values the texts predict best.
+"""Finds the column whose values can be predicted best from the texts.
 
-The text of a row helps to predict the category of the row, but not its agent, city or state.
+A text helps to predict the category of its row, but not the agent, the city or the state.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> int | None:
-    """Return the index of the column whose values the texts predict clearly best, or None.
+    """Return the index of the column that can be predicted clearly best from the texts, or None.
 
     Args:
         texts: Texts of the table's first rows.
@@ -55,14 +55,14 @@ def _parts_of(text: str) -> set[str]:
 
 
 def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
-    """Return how much better a classifier of texts predicts `values` than the most frequent value.
+    """Return the gain of a text classifier over always guessing the most frequent value.
 
     A classifier fitted on one half of the rows predicts the other half, and vice versa. The gain is
     the number of correct predictions, minus the number of rows with the most frequent value.
 
     Returns:
-        The gain as a fraction of the largest possible gain. Then the gain as a multiple of the
-        standard deviation of guessing, which shows whether the gain is due to chance.
+        The gain as a fraction of the largest possible gain, and the gain in standard deviations of
+        random guessing. The second number shows whether the gain is due to chance.
     """
     frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
     rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]

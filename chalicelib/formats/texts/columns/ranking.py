@@ -127,13 +127,13 @@ class ColumnProfile:
         return len(self.values) * _CONSTANT_ROWS <= self.rows
 
     def are_codes(self, rows: int) -> bool:
-        """Return whether nearly all of the `rows` cells of the column are codes."""
+        """Return whether the column has codes in nearly all rows. `rows` is the number of rows."""
         return self.codes >= _NEARLY_ALL * rows
 
     def holds_code(self, cell: str) -> bool:
-        """Return whether `cell` is a code like the codes of this column.
+        """Return whether `cell` is a code that fits the cells of this column.
 
-        A code with letters, such as `Q1`, counts only if most values of the column have letters.
+        A code with letters, such as `Q1`, fits only if most cells of the column have letters.
         """
         if not is_code(cell) or not any(map(str.isalpha, cell)):
             return is_code(cell)
@@ -159,7 +159,7 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
 
 
 def find_likely(scores: Sequence[float], used_at: int | None = None) -> list[int]:
-    """Return the positions of the highest score and of scores nearly as high, except `used_at`."""
+    """Return the positions of the highest and similar scores. Ignore the position `used_at`."""
     others = [at for at, score in enumerate(scores) if at != used_at and score > 0]
     best = max((scores[at] for at in others), default=0.0)
     return [at for at in others if scores[at] > _CLEAR * best]
@@ -188,10 +188,10 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
 
 
 def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether `names` are names of groups of columns, and the next row names the columns.
+    """Return whether `names` name groups of columns, and the first row `below` names the columns.
 
-    A group name spans merged cells, so some cells are empty or repeat. The cells of the next row
-    are different short names that do not occur in later rows.
+    The cells of group names are merged, so some are empty or repeat. Column names are short, are
+    all different, and do not occur in later rows.
     """
     columns = below[0] if len(below) > 1 else ()
     groups = [name for name in names if name]

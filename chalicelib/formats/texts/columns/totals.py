@@ -22,9 +22,9 @@ def find_totals(
 ) -> frozenset[int]:
     """Return the numbers of rows at the end of a table that are totals and not examples.
 
-    There are two kinds of totals. In the first kind, the labels of the total rows are numbers or
-    dates, unlike all labels above these rows. In the second kind, each row has a figure and a name
-    such as `Total`, and at least one of the rows has a label that does not occur above these rows.
+    Rows are totals if their labels are numbers or dates, unlike all labels above these rows. Rows
+    are also totals if each of them has a figure and a name such as `Total`. Then at least one label
+    of these rows must not occur above them.
 
     Args:
         last: The last accepted rows of the table.

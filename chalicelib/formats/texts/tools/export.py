@@ -38,7 +38,7 @@ class ExportFile:
 
     @cached_property
     def text(self) -> str:
-        """Return the whole text of the file, which has at most 25 MB as every upload of texts."""
+        """Return the whole text of the file. The limit for uploads of texts is 25 MB."""
         with open_text(self.file, find_encoding(self.file)) as stream:
             return stream.read()
 
@@ -113,7 +113,11 @@ def items_of(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def text_of(item: Mapping[str, Any], key: str) -> str:
-    """Return the text of the member `key`; "" if it is missing or null. Else raise ExportFault."""
+    """Return the text of the member `key`; "" if it is missing or null.
+
+    Raises:
+        ExportFault: the member is not a text.
+    """
     value = item.get(key)
     if value is None:
         return ""

@@ -1,4 +1,4 @@
-"""Reads exports that consist of headings and list items: Rasa's older Markdown, LU of LUIS."""
+"""Reads exports of headings and list items, which are Rasa's older Markdown and LUIS's LU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads exports that are tables: Label Studio's CSV, without the columns that the tool adds."""
+"""Reads CSV exports of Label Studio, without the columns that the tool adds."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _read_agent(files: _Files, entities: EntityCount) -> Iterator[Pair]:
 
 
 def _read_intent(path: str, document: Any, entities: EntityCount) -> Iterator[Pair]:
-    """Yield the phrases in the file of an intent, or in a file of its folder (Dialogflow CX)."""
+    """Yield each phrase in a document with its intent. In Dialogflow CX, `path` has the intent."""
     if isinstance(member(document, "userSays"), list):
         for item in items_of(document["userSays"]):
             yield entities.join(item.get("data")), text_of(document, "name")
