@@ -1,4 +1,4 @@
-"""Opens documents for text recognition. Their content shows whether they are PNG, JPEG or PDF.
+"""Opens PNG, JPEG and PDF documents for text recognition. The content shows which type it is.
 
 An image is one page, as displayed. The text layer of a PDF page is used if it is reliable, because
 its text is exact and fast to read. Otherwise the page is rendered to pixels.
@@ -42,7 +42,7 @@ class Document(Protocol):
 
     @property
     def is_picture(self) -> bool:
-        """Return whether the document is a PNG or JPEG. Only PNG and JPEG have a word limit."""
+        """Return whether the document is an image, and not a PDF. Only images have a word limit."""
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
         """Read a page. Several threads may call this method at the same time.

@@ -1,1 +1,1 @@
-"""Writes exports of examples (which can be uploaded again), models and tables; reads models."""
+"""Writes exports of examples, models and tables, and reads exported models."""

@@ -133,7 +133,7 @@ def readme(manifest: Mapping[str, Any], card: Mapping[str, Any]) -> str:
 
     Args:
         manifest: content of `model.json`.
-        card: content of `card.json`: the model card without texts, names and ids of examples.
+        card: content of `card.json`, the model card. It has no texts, names or ids of examples.
     """
     is_text = manifest["family"] == "language"
     labels, networks = manifest["labels"], manifest["networks"]

@@ -26,7 +26,7 @@ MOST_LABELS = 20
 
 
 def golden_texts(labels: Sequence[str]) -> list[str]:
-    """Return sample texts: fixed texts, and label names, so that different labels are predicted."""
+    """Return sample texts. They include the label names, so that different labels are predicted."""
     return [*_TEXTS, *labels[:MOST_LABELS]]
 
 

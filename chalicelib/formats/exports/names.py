@@ -35,15 +35,15 @@ class FreeNames:
         """Create an empty set of names.
 
         Args:
-            by_stem: Whether names that differ only in the extension are equal. The boxes of `a.png`
-                and `a.jpg` would both be in `a.txt` or `a.xml`.
+            by_stem: Whether `a.png` and `a.jpg` are treated as the same name, because both images
+                would have their boxes in `a.txt` or `a.xml`.
         """
         self._by_stem = by_stem
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
     def take(self, name: str) -> str:
-        """Return `name`, with a number added if it is already in use. Case is ignored."""
+        """Return `name`, with a number added if the name is already in use. Case is ignored."""
         first, extension = _split(name)
         chosen, number = name, self._last.get(self._key(name), 1)
         while self._key(chosen) in self._taken:

@@ -18,7 +18,7 @@ def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collectio
     Args:
         file: Binary file that receives UTF-8; stays open.
         rows: Texts and labels.
-        labels: All labels that can occur.
+        labels: All labels that can occur. The label column gets a name that is not a label.
 
     Returns:
         The number of rows.

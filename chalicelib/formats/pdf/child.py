@@ -93,7 +93,7 @@ class PdfReader:
     def page(
         self, number: int, needs_pixels: bool, most_widgets: int
     ) -> tuple[dict[str, Any], Any]:
-        """Return the members of `PageFacts` (document.py) for a page, and its RGB pixels or None.
+        """Read a page; return the members of `PageFacts` (document.py), and RGB pixels or None.
 
         Args:
             number: number of the page, from 0.

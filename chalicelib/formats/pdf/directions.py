@@ -75,7 +75,7 @@ def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
 def paired(text: str) -> str:
     """Mirror brackets in a text, so that each pair opens before it closes.
 
-    PDFs store brackets by shape or by meaning (opening or closing), even mixed within one line.
+    In right-to-left text, PDFs store a bracket as displayed or mirrored, even mixed in one line.
     """
     for pair in _PAIRS:
         places = [at for at, character in enumerate(text) if character in pair]

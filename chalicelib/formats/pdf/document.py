@@ -92,7 +92,7 @@ class Opening(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """A line of the text layer, in pixels of the page's raster."""
+    """A line of text in the text layer. Its coordinates are pixels of the page's raster."""
 
     text: str
     """Words separated by single spaces."""

@@ -1,4 +1,4 @@
-"""Exchanges frames (messages) with the child process that reads a PDF. Waits have deadlines.
+"""Exchanges frames (messages) with the child process that reads a PDF, within deadlines.
 
 A frame is an unsigned 32-bit length (big-endian) and that many bytes. The parent does not trust the
 child, so it checks lengths before it allocates memory.
@@ -34,16 +34,16 @@ class OutOfTime(Exception):
 
 
 class ProcessorTime:
-    """A deadline for a child process that counts used processor time instead of elapsed time.
+    """A deadline that counts a child process's processor time instead of elapsed time.
 
-    The wait also ends after MAX_SLOWDOWN times the allowed processor time has elapsed.
+    The deadline also passes when the elapsed time is MAX_SLOWDOWN times the allowed processor time.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
-        """Start the deadline.
+        """Start to count the processor time.
 
         Args:
-            seconds: Processor time in seconds.
+            seconds: Processor time that the child process may use from now on, in seconds.
             used: Returns the processor time that the child process has used so far, in seconds.
             latest: Time of `time.monotonic()` at which the wait ends, even if processor time is
                 left.
@@ -102,7 +102,7 @@ class Frames:
         return bytes(body)
 
     def receive_into(self, target: memoryview, deadline: Deadline) -> None:
-        """Fill the buffer `target` with the next frame, which must have the same length."""
+        """Fill the buffer `target` with the next frame, which must be as long as the buffer."""
         view = target.cast("B")
         if self._length(deadline) != len(view):
             raise ProcessFailed("its raster has the wrong size")

@@ -85,5 +85,5 @@ class PageView(NamedTuple):
         return across * self.raster.per_point, down * self.raster.per_point
 
     def direction(self, x: float, y: float) -> tuple[float, float]:
-        """Rotate a vector of the unrotated page, in points, to the displayed page."""
+        """Rotate a vector from the unrotated page to the displayed page. Keep its length."""
         return ((x, -y), (y, x), (-x, y), (-y, -x))[self.turns]

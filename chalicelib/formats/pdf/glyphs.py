@@ -41,7 +41,7 @@ _LIGATURES = {
 
 
 class Glyph(NamedTuple):
-    """A character that is visible on a page, in pixels of the page's raster."""
+    """A visible character of a page. Its coordinates are pixels of the page's raster."""
 
     text: str
     """The character; several for a ligature."""

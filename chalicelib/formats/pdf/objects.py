@@ -1,4 +1,4 @@
-"""Visits all objects of a PDF page, also in form XObjects; collects drawn lines and opaque areas.
+"""Visits the objects of a PDF page and of its form XObjects; finds drawn lines and opaque areas.
 
 Runs in the child process that reads PDFs (child.py), and imports only the standard library.
 """

@@ -126,7 +126,7 @@ class ImageCover:
         return sum(row.bit_count() for row in self._rows) / _GRID**2
 
     def add(self, matrix: Matrix) -> None:
-        """Mark the cells that an image covers. `matrix` maps the unit square to its area."""
+        """Mark the cells that an image covers. `matrix` maps the unit square to the image."""
         a, b, c, d, e, f = matrix
         corners = [
             self._view.point(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)

@@ -1,8 +1,8 @@
 """Groups the characters of a PDF page into lines of text.
 
 Runs in the child process that reads PDFs (child.py); imports only the standard library.
-Characters are grouped by direction, then by baseline, then split at wide gaps. All coordinates
-are pixels of the page's raster, origin at the top left. Every step is a sort or one pass.
+Characters are grouped by direction and then by baseline. The groups are split at wide gaps. All
+coordinates are pixels of the page's raster, counted from its top left corner.
 
 text_lines(glyphs) -> [Line("Total due", box, None, (0.05, ...)), ...] in reading order
 """

@@ -70,7 +70,7 @@ def content_type(head: bytes) -> str:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return what a file is as a phrase, given its first bytes: "a GIF image", "empty"."""
+    """Return a phrase, such as "a GIF image" or "empty", for a file with these first bytes."""
     if not head:
         return "empty"
     for signature, name in _SIGNATURES:

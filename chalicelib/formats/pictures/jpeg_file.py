@@ -100,7 +100,10 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record a segment, and for a scan header the coded data after it; return the end of both."""
+    """Record a segment that ends at `end`; return the position at which reading continues.
+
+    The position is after the coded data if the segment is a scan header, otherwise it is `end`.
+    """
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -124,7 +127,7 @@ def _is_needed(marker: int, segment: memoryview) -> bool:
 
 
 def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
-    """Record the header of a scan and its coded data; return the end of the coded data."""
+    """Record a scan header and the coded data after it; return the end of the coded data."""
     if walk.frame is None:
         raise broken("its data comes before its frame header")
     walk.scans += 1
@@ -162,7 +165,7 @@ def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
 
 
 def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]]) -> int:
-    """Return the bytes of memory for all DCT coefficients: 128 for each block of 8 x 8."""
+    """Return the memory for all DCT coefficients in bytes. A block of 8 x 8 takes 128 bytes."""
     widest = max(horizontal for horizontal, _ in factors)
     tallest = max(vertical for _, vertical in factors)
     across = -(-width // (8 * widest))

@@ -40,8 +40,8 @@ def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
 
     Args:
         jpeg: The image.
-        least_side: Minimum length of the shorter side in pixels; None for full size. Even for full
-            size, an image that would exceed `MAX_DECODE_BYTES` is scaled down.
+        least_side: Length in pixels to which the shorter side may be reduced; None for full size.
+            An image that needs more than `MAX_DECODE_BYTES` is always scaled down.
 
     Raises:
         BadRequest: the coefficients of the image need too much memory.

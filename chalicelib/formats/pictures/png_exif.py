@@ -57,7 +57,7 @@ def _find_raw(data: bytes) -> tuple[int, int, int]:
 
 
 def _read_profile(name: bytes, text: bytes) -> bytes:
-    """Decode the EXIF block in a text chunk, whose text is kind, length and hexadecimal digits."""
+    """Decode the EXIF block in a text chunk. The text is a type, a length and hex digits."""
     if name == b"zTXt":
         try:
             text = zlib.decompressobj().decompress(text[1:], _MAX_TEXT)

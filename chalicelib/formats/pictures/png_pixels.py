@@ -74,8 +74,7 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
     Args:
         png: The image.
-        least_side: Minimum length of the shorter side in pixels; None for full size. An image with
-            a longer shorter side may be scaled down.
+        least_side: Length in pixels to which the shorter side may be reduced; None for full size.
 
     Raises:
         BadRequest: the image is damaged or incomplete.
@@ -99,7 +98,7 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 def contrasting_ground(png: PngFile) -> int:
     """Return 0 (black) if an image has transparent parts and light content, otherwise 255 (white).
 
-    The client chooses the background of converted images by the same rule (`_pixels.py`).
+    The client library applies the same rule when it converts images (`_pixels.py`).
 
     Raises:
         BadRequest: the image is damaged or incomplete.
@@ -235,7 +234,7 @@ def unfilter(
     """Undo the PNG filters of rows, with Pillow's decoder.
 
     Args:
-        filtered: Rows of one filter byte and `row_bytes` bytes each.
+        filtered: The rows. Each row is a filter byte, then `row_bytes` bytes.
         previous: The unfiltered row above these rows; None at the top of an image or pass.
         row_bytes: Bytes of a row without the filter byte.
         pixel_bytes: Bytes of a pixel; 1 if a pixel has less than a byte.

@@ -62,9 +62,9 @@ def read_picture(
     Args:
         data: Content of the file.
         max_bytes: Maximum size of the file in bytes.
-        least_side: Minimum length of the shorter side in pixels. To save time and memory, an image
-            with a longer shorter side may be scaled down. None for full size, except that a JPEG of
-            more than about 41,000,000 pixels is decoded at half its width and height.
+        least_side: Length in pixels to which the shorter side may be reduced, to save time and
+            memory. None for full size. Even then, a JPEG of more than about 41,000,000 pixels is
+            decoded at half its width and height.
         contrasts: Whether to put transparent parts on black if the visible content is light.
 
     Raises:

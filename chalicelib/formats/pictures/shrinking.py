@@ -46,7 +46,7 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
 
 
 def _encode(content: bytes, facts: PictureFacts, scale: float, max_bytes: int) -> bytes:
-    """Return the image as a JPEG, scaled by `scale` or less to have at most `max_bytes` bytes."""
+    """Return the image as a JPEG of at most `max_bytes` bytes, scaled by `scale` or less."""
     from PIL import Image
 
     least_side = max(1, math.floor(scale * min(facts.width, facts.height)))

@@ -37,7 +37,7 @@ def suffices(picture: Picture) -> bool:
 
 
 def draw_thumbnail(picture: Picture) -> bytes:
-    """Return a thumbnail of an image as JPEG. Smaller images are not enlarged.
+    """Return a thumbnail of an image as JPEG. Images are never enlarged.
 
     Args:
         picture: the decoded image, which may already be scaled down.
@@ -46,7 +46,7 @@ def draw_thumbnail(picture: Picture) -> bytes:
 
 
 def draw_page_image(pixels: Pixels) -> bytes:
-    """Return a page as JPEG with sides of at most 1,600 pixels. Smaller pages are not enlarged."""
+    """Return a page as JPEG with sides of at most 1,600 pixels. Pages are never enlarged."""
     return _draw(pixels, PAGE_IMAGE_SIDE)
 
 

@@ -250,7 +250,7 @@ class TemplateFields:
         return [(f"{place}[{number}]", item) for number, item in enumerate(value)]
 
     def texts(self, name: str, limit: int) -> tuple[str, ...]:
-        """Return the distinct texts of the array `name`; a text counts as an array of one text.
+        """Return the distinct texts of the array `name`. A single text is read as an array.
 
         Raises:
             InvalidParameter: the array is too long, or an element is empty, too long or not a text.
