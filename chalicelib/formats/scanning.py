@@ -52,7 +52,7 @@ def scan_upload(
             So the caller has the counts even if the scan fails. A scan of texts that starts again
             calls `begin` with a new object.
         check: Called often; may raise an error to stop.
-        shows_rows: Whether the result, or the error if possible, has a preview of the first rows.
+        shows_rows: Whether to return a preview of the first rows. An error may contain it, too.
 
     Raises:
         InvalidUpload: the upload would fail with this error.

@@ -178,7 +178,7 @@ class Annotations:
         self._spoilt.add(picture)
 
     def note_size(self, picture: int, width: int, height: int) -> None:
-        """Record the size, in pixels, of the image on which boxes were drawn. 0 means unknown."""
+        """Record the size in pixels of the image on which boxes were drawn. Ignore a size of 0."""
         if width > 0 and height > 0:
             self._sizes[picture] = (width, height)
 

@@ -63,7 +63,7 @@ def found_image(result: int | str) -> int:
 
 
 def checked_label(text: str) -> str:
-    """Check a label; return it trimmed and in Unicode form NFC, but in full length.
+    """Check a label; return it trimmed, in Unicode form NFC, and in full length.
 
     Raises:
         CellFault: the label is empty, or contains characters that are not allowed.

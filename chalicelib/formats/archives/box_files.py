@@ -47,7 +47,7 @@ def is_companion(member: ZipMember) -> bool:
 
 
 def is_label_text(member: ZipMember) -> bool:
-    """Return whether a file is a `.txt` file in a folder such as `labels`, as YOLO uses."""
+    """Return whether a file is a `.txt` file in a folder that YOLO uses, such as `labels`."""
     folder = member.path.rpartition("/")[0]
     return (
         suffix_of(member) == ".txt"

@@ -148,7 +148,7 @@ class _CocoReader:
         self._claimed = claimed
 
     def read(self) -> None:
-        """Add the boxes of the document to the `result` of the constructor."""
+        """Read the document, and add its boxes to the `result` given to the constructor."""
         content = self._files.map_file(self._member)
         # Count first: each object of a few bytes becomes a Python object of hundreds.
         if _count_objects(content) > _MAX_OBJECTS:

@@ -109,7 +109,7 @@ class ImageRules:
 
 @dataclass(frozen=True)
 class Sink:
-    """Callbacks of a scan, which receive the accepted images."""
+    """Callbacks that receive the accepted images of a scan."""
 
     keep: Callable[[bytes, bytes, PictureFacts], None]
     """Stores an image, given its digest, bytes, and type and size. Called once per distinct image.

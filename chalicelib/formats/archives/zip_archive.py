@@ -83,8 +83,8 @@ def explain_foreign(head: bytes) -> str:
         head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        A sentence; "" if the file may be a zip archive. The result is also "" for programs, because
-        self-extracting archives begin like programs, and for unknown files.
+        A sentence; "" if the file may be a zip archive. The result is also "" for unknown files and
+        for programs. Self-extracting archives begin like programs.
     """
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
@@ -165,7 +165,7 @@ class ZipArchive:
 
     @property
     def name_guess(self) -> NameGuess:
-        """Return the guess of the file names' code page. `sample` is empty without a guess."""
+        """Return the guessed code page of file names. If none was guessed, `sample` is empty."""
         return self._directory.guess
 
     def members(self) -> Iterator[ZipMember]:

@@ -38,8 +38,8 @@ _MAC_FOLDER = "__MACOSX"
 def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFAULT) -> str:
     """Decode the name of a directory entry.
 
-    Some tools write UTF-8 without setting the flag. So UTF-8 is tried first. That is safe, because
-    a name in code page 437 with umlauts is hardly ever valid UTF-8.
+    Some tools write UTF-8 without setting flag bit 11. So UTF-8 is always tried first. This is
+    safe, because names with umlauts in code page 437 are hardly ever valid UTF-8.
 
     Args:
         raw: The name as stored.
@@ -79,7 +79,7 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
 
     Args:
         extra: All extra fields of an entry. An incomplete field is ignored.
-        kind: Number of the field's kind.
+        kind: Header ID of the extra field.
     """
     at = 0
     while at + 4 <= len(extra):
@@ -117,7 +117,7 @@ def clean_path(name: str) -> str:
 
 
 def is_junk(path: str) -> bool:
-    """Return whether a file was probably added by an operating system, such as Thumbs.db.
+    """Return whether a file, such as Thumbs.db, was probably added by an operating system.
 
     Args:
         path: Path as returned by clean_path; empty for the root folder.

@@ -75,7 +75,7 @@ def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
 def paired(text: str) -> str:
     """Mirror brackets in a text, so that each pair opens before it closes.
 
-    In right-to-left text, PDFs store a bracket as displayed or mirrored, even mixed in one line.
+    In right-to-left text, some brackets are stored as displayed, and others are stored mirrored.
     """
     for pair in _PAIRS:
         places = [at for at, character in enumerate(text) if character in pair]

@@ -166,7 +166,7 @@ def read_lines(lines: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
 
 
 def read_rules(rules: list[tuple[float, float, float, float]]) -> tuple[Rect, ...]:
-    """Convert the drawn lines of a page; raise ProcessFailed if a line is not valid."""
+    """Convert the drawn lines of a page to `Rect`; raise ProcessFailed if a line is not valid."""
     if len(rules) > MAX_RULES or not all(math.isfinite(side) for sides in rules for side in sides):
         raise ProcessFailed("a ruled line is damaged")
     return tuple(Rect(*sides) for sides in rules)

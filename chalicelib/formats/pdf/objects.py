@@ -57,7 +57,7 @@ class PageObjects:
         return self._left < 0
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-        """Yield each object's kind, the object, and its matrix to the page's coordinates."""
+        """Yield the kind of each object, the object, and the matrix that places it on the page."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)
@@ -136,7 +136,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, item: Any, sides: Sides) -> None:
-        """Add a filled area: a thin area as one line; the edges of other areas, if visible."""
+        """Add a thin filled area as one line, or the visible edges of a larger filled area."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:

@@ -70,7 +70,7 @@ def content_type(head: bytes) -> str:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return a phrase, such as "a GIF image" or "empty", for a file with these first bytes."""
+    """Describe a file by its first bytes, in a phrase such as "a GIF image" or "empty"."""
     if not head:
         return "empty"
     for signature, name in _SIGNATURES:

@@ -1,4 +1,4 @@
-"""Decodes a JPEG with Pillow, scaled down as far as the requested size allows.
+"""Decodes a JPEG with Pillow, and scales it down as far as the requested size allows.
 
 Other modules import this one only when they need it, because it imports Pillow.
 """
@@ -36,7 +36,7 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return the factor, 1, 2, 4 or 8, to scale a JPEG down while it is decoded.
+    """Return the factor (1, 2, 4 or 8) by which a JPEG is scaled down while it is decoded.
 
     Args:
         jpeg: The image.

@@ -29,8 +29,8 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
         max_bytes: maximum size of the result in bytes.
 
     Returns:
-        `content` and None if the file is within the limits. Otherwise a JPEG of the image as
-        displayed, with transparent parts on white, and type and size of the original file.
+        `content` and None if the file is within the limits. Otherwise, a JPEG, and the type and
+        size of the original file. The JPEG has the displayed orientation and a white background.
 
     Raises:
         UnsupportedType: the content is not PNG or JPEG.

@@ -195,7 +195,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 def _refuse_split_texts(table: TextTable) -> None:
     """Raise an error if most rows have one cell, and some rows have more.
 
-    The texts of these rows probably contain the delimiter.
+    The texts of rows with more cells probably contain the delimiter.
     """
     widths = [(number, len(cells)) for number, cells in table.rows()]
     wide = [(number, width) for number, width in widths if width > 1]

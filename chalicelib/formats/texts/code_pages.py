@@ -118,7 +118,7 @@ def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def score_code_page(sample: bytes, name: str) -> float:
-    """Return how well the code page `name` fits a sample: the score described above."""
+    """Return how well the code page `name` fits a sample. A higher score is a better fit."""
     text = sample.decode(name, "replace")
     counts = Counter(_NOT_ASCII.findall(text))
     if not counts:

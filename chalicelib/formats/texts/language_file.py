@@ -174,7 +174,7 @@ def read_rows(
         check: Called often, also while blank rows are skipped; may raise an error to stop.
 
     Yields:
-        Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
+        Rows and rejections. A row has a text of 1 to 20,000 characters and a label of 1 to 180.
 
     Raises:
         InvalidUpload: the file as a whole cannot be read, has no row except a header, or has more

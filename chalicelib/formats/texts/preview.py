@@ -31,7 +31,7 @@ def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str |
     Args:
         file: The file, whose first rows are read again.
         layout: How the rows are read.
-        reasons: By row number, why the row is rejected; None if the row is accepted.
+        reasons: For each row number, why the row is rejected; None if the row is accepted.
     """
     if layout.is_json:
         return preview_json(file, layout, reasons)

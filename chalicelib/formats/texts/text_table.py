@@ -186,7 +186,7 @@ class TextTable:
 
         - All cells are numbers, because columns are often named 0, 1, 2.
         - A cell is a known column name, and does not occur again.
-        - `columns`, the requested columns, contains a name, or a number that is too large.
+        - A requested column in `columns` is a name, or a number above the number of columns.
         """
         are_positions = all(one.isdecimal() and int(one) <= len(names) for one in columns)
         if not are_positions or all(map(str.isdecimal, names)):

@@ -134,7 +134,7 @@ def convert_sheet(
 
 
 def _open_sheet(workbook: Any, sheet_name: str) -> tuple[Any, tuple[str, ...]]:
-    """Return the requested sheet (default: the first with cells), and the other sheets' names."""
+    """Return the requested sheet, or else the first with cells; and the names of other sheets."""
     names = [_sheet_name(workbook, sheet_name)]
     if not sheet_name:
         names += [name for name in _shown_sheets(workbook) if name not in names]

@@ -187,8 +187,8 @@ def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) ->
     """Return whether the assumed text column has the labels, and the other column the texts.
 
     This is likely if the values of the assumed text column are short and repeat, and the values of
-    the other column are longer and nearly all different. If they are more than twice as long, some
-    of the short values may occur only once.
+    the other column are longer and nearly all different. If the longer values are more than twice
+    as long, some of the short values may occur only once.
 
     Args:
         texts: Statistics of the column that is assumed to have the texts.

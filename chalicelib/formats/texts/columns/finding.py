@@ -197,8 +197,8 @@ class ColumnFinder:
     def _skip_second_header(self, names: list[str]) -> None:
         """Skip additional header rows that survey tools write below the header.
 
-        In an additional header row, no cell is a number, a date or an address in a column where all
-        rows below have such cells. It may have identifiers that number the columns, such as QID1.
+        Below such a row, some columns have only numbers, dates or addresses. The row itself has
+        other content in these columns, or identifiers that number the columns, such as QID1.
         """
         are_numbers = are_numbered(*names)
         # A column behind the last name has no profile.

@@ -124,7 +124,7 @@ def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
 def _has_texts_behind(rows: list[list[str]]) -> bool:
     """Return whether the cells after the label are parts of a text that was split at commas.
 
-    If so, the third cells begin with a space, or rows have different numbers of cells.
+    The evidence is that third cells begin with a space, or rows have different numbers of cells.
     """
     wide = [cells for cells in rows if len(cells) > 2]
     _, equal = Counter(map(len, wide)).most_common(1)[0]

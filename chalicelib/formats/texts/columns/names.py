@@ -126,7 +126,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
 
 
 def find_named_columns(names: Sequence[str]) -> NamedColumns:
-    """Return the columns of a header whose names mean texts, and the columns that mean labels."""
+    """Return the likely text columns and the likely label columns, judged by names in a header."""
     folded = [fold_name(name) for name in names]
     texts = _surest(folded, _OLD_TEXT, TEXT_NAMES, LABEL_NAMES)
     labels = _surest(folded, _OLD_LABEL, LABEL_NAMES, TEXT_NAMES)

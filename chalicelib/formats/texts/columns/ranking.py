@@ -188,7 +188,7 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
 
 
 def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether `names` name groups of columns, and the first row `below` names the columns.
+    """Return whether the row `names` names groups of columns, and the next row names columns.
 
     The cells of group names are merged, so some are empty or repeat. Column names are short, are
     all different, and do not occur in later rows.

@@ -54,7 +54,7 @@ class EntityCount:
         self.count += len(entities) if isinstance(entities, list) else 0
 
     def join(self, spans: object) -> str:
-        """Return the text of a list of parts, and count the parts that are entities."""
+        """Return the joined text of the list `spans`, and count the spans that are entities."""
         texts = []
         for span in items_of(spans):
             texts.append(text_of(span, "text"))

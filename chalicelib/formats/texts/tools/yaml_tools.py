@@ -1,7 +1,7 @@
 """Reads exports in YAML: Rasa and Snips.
 
 Documents are built from the events of the parser. So aliases are refused before they are expanded.
-They could expand a small file to gigabytes.
+Otherwise, aliases could expand a small file to gigabytes.
 """
 
 from __future__ import annotations
