@@ -1,10 +1,10 @@
-"""Adjusts a trained model to texts of users, without changing the weights of its head.
+"""Adjusts a trained model to texts of users, without changing the model's weights.
 
-The softmax temperature and the label frequencies are fitted to the labelled texts. The rejection
-threshold is fitted to all texts. First, a mixture of score distributions from the training is
-fitted to the scores of the texts. The threshold is then chosen so that it rejects the requested
-fraction of in-domain texts. The in-domain distributions of the mixture and the labelled texts
-represent these texts.
+The softmax temperature and the label frequencies are fitted to the labelled texts. The threshold
+below which texts are rejected is fitted to the domain scores of all texts. The training has stored
+four distributions of domain scores, two of them of in-domain texts. A mixture of the four is fitted
+to the scores of the users' texts. The mixture and the labelled texts show the scores of in-domain
+texts. The threshold is chosen so that it rejects the requested fraction of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _IN_DOMAIN = np.array([True, True, False, False])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjustment:
-    """Counts of the texts that `adjust` used, and its effects on the model, for the model card."""
+    """How many texts `adjust` used, and what it changed in the model, for the model card."""
 
     labelled: int
     """Number of texts with a label of the model."""
@@ -79,11 +79,11 @@ class _Mixture(NamedTuple):
 def adjust(
     trained: TrainedText, blocks: Blocks, truth: Ints, rate: float | None, sent: int | None = None
 ) -> tuple[TrainedText, Adjustment]:
-    """Adjust a trained model to users' texts; return the adjusted model and its changes.
+    """Adjust a trained model to users' texts; return the new model and the changes.
 
     Args:
         trained: the model to adjust.
-        blocks: vectors of the texts by encoder, float32, shape (texts, dims).
+        blocks: for each encoder, the vectors of the texts, float32, shape (texts, dims).
         truth: index of each text's label, int, shape (texts,). -1 means that the text has no label;
             an index equal to the number of labels means that it is out of the domain.
         rate: fraction of in-domain texts to reject; None keeps the threshold.
@@ -127,7 +127,7 @@ def adjust(
 
 
 def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
-    """Return the indexes of the `count` texts whose domain scores are nearest to the threshold."""
+    """Return the indexes of `count` texts with domain scores nearest to the rejection threshold."""
     rejector = trained.parameters.rejector
     threshold = trained.parameters.threshold if rejector is None else rejector.threshold
     gaps = np.abs(np.asarray(trained.domain_scores(blocks), np.float64) - threshold)
@@ -143,7 +143,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
         counted: the label frequencies are estimated from the first `counted` texts only.
 
     Returns:
-        A factor for the temperature, and an offset for the logits of each label.
+        The factor by which to multiply the temperature, and an offset for each label's logits.
     """
     logits = tempered.astype(np.float64)
 
@@ -168,9 +168,10 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
 
 
 def _fit_trust(certainty: Singles, is_inside: Bools, is_outside: Bools) -> float:
-    """Fit an offset for the log-odds that a text is in the domain.
+    """Fit a correction of the model's probability that a text is in the domain.
 
-    `certainty` is the model's probability that each text is in the domain.
+    `certainty` is this probability. `is_inside` and `is_outside` mark the texts for which it is
+    known whether they are in the domain. The result is an offset for the log-odds.
     """
     shares = np.clip(certainty.astype(np.float64), _SMALLEST, 1.0 - _SMALLEST)
     odds = exact_log(shares) - exact_log(1.0 - shares)
@@ -199,10 +200,10 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
 
 
 def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Doubles]:
-    """Reduce the influence of the distance from the linear boundary on the domain score.
+    """Reduce the influence of one signal, the distance from the boundary, on the domain score.
 
     Returns:
-        The new rejector, and the domain scores of its samples, float64, shape (4, n).
+        The new rejector, and the new domain scores of `samples`, float64, shape (4, n).
     """
     scale = rejector.scale
     deviations = (*scale.deviations[:2], scale.deviations[2] * _LINE_FACTOR)
@@ -215,7 +216,7 @@ def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Double
 
 
 def _fit_mixture(samples: Doubles, scores: Doubles, truth: Ints, labels: int) -> _Mixture:
-    """Fit the weights of the mixture's distributions by expectation maximisation.
+    """Fit the weights of four score distributions in a mixture, by expectation maximisation.
 
     Args:
         samples: domain scores of n sample texts from each distribution, float64, shape (4, n).
@@ -272,7 +273,7 @@ def _rejected(is_below: Bools, in_domain: Doubles, is_known: Bools) -> Interval:
     """Estimate the fraction of in-domain texts that are rejected, with its 95 % interval.
 
     `is_below` marks the rejected texts. `in_domain` is the probability that each text is in the
-    domain. `is_known` marks the texts with a label or an out-of-domain mark.
+    domain. `is_known` marks the texts that users labelled or marked as out of the domain.
     """
     # The samples were scored by models of fewer texts (see `_FALL`), so the mixture also counts too
     # many texts with low scores as in-domain.

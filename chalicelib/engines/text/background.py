@@ -41,7 +41,7 @@ class BackgroundFolds:
 
 
 def background_texts() -> list[str]:
-    """Read the lines of `TEXTS`, without headings and empty lines."""
+    """Return the background texts; skip headings and empty lines of their file."""
     lines = TEXTS.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -55,7 +55,7 @@ def assign_background(background: Floats, examples: Floats, folds: int) -> Backg
         folds: number of folds.
 
     Returns:
-        The assigned background texts with their folds; None if fewer than `FEWEST_TEXTS` remain.
+        The features and folds of the remaining texts; None if they are fewer than `FEWEST_TEXTS`.
     """
     features = background[~_resembles(background, examples)]
     if len(features) < FEWEST_TEXTS:

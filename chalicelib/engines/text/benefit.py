@@ -1,4 +1,4 @@
-"""Measures by cross-validation on a sample whether larger encoders are worth their cost.
+"""Measures whether larger encoders are worth their cost, by cross-validation on some texts.
 
 Presage compares the small encoder with larger ones step by step, in order of their cost.
 """
@@ -70,7 +70,7 @@ class Benefit:
 
     @property
     def reason(self) -> str:
-        """Return the explanation for the model card."""
+        """Return why the additional encoders are used or not, as text for the model card."""
         verdict = "taken" if self.is_worth_it else "not taken"
         before, after = (f"{100 * part:.1f}" for part in self.wrong)
         required = f" ({_FEWER_WRONG:.0%} fewer are required)" if self.needs_proof else ""
@@ -84,7 +84,7 @@ class Benefit:
 
 @dataclass(frozen=True, slots=True)
 class _OutOfFold:
-    """For each text: whether its out-of-fold prediction is correct (1 or 0), and its log-loss."""
+    """Out-of-fold results: whether each text is predicted correctly (1 or 0), and its log-loss."""
 
     examples: Ints
     right: Floats

@@ -1,4 +1,4 @@
-"""A trained text model: predicts labels from text vectors; is stored as bytes."""
+"""Defines a trained text model, which predicts labels from text vectors, and stores it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TextAnswers:
 
 
 class TrainedText:
-    """A linear classifier of the vectors that pre-trained, unchanged encoders return."""
+    """A linear classifier of text vectors. The encoders of the texts are pre-trained and fixed."""
 
     def __init__(self, parameters: TextParameters, report: TextReport | None = None) -> None:
         self.parameters = parameters
@@ -123,12 +123,12 @@ class TrainedText:
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     def read(self, texts: Sequence[str], encode: Callable[[Sequence[str]], Blocks]) -> Blocks:
-        """Return one vector per text and encoder, float32, shape (texts, dims).
+        """Return, for each encoder, one vector per text, float32, shape (texts, dims).
 
         Args:
             texts: texts of any length. If the model divides long texts into windows, the vector of
                 a long text is the weighted mean of the vectors of its windows.
-            encode: returns the vectors of texts by encoder; uses at most 128 tokens of each text.
+            encode: returns, for each encoder, vectors of the first 128 tokens of texts.
         """
         if self.parameters.windows is None:
             return encode(texts)
@@ -138,7 +138,7 @@ class TrainedText:
         """Return, for each window of a text, the log-odds that it is evidence for any label.
 
         Args:
-            blocks: vectors of the windows by encoder, float32, shape (windows, dims).
+            blocks: for each encoder, vectors of the windows, float32, shape (windows, dims).
 
         Returns:
             The log-odds, float64, shape (windows,).
@@ -153,7 +153,7 @@ class TrainedText:
         """Return the probabilities of the labels for each text, and which texts are rejected.
 
         Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
+            blocks: for each encoder, vectors of the texts, float32, shape (texts, dims).
         """
         vectors = self._vectors(blocks)
         alone = self._tempered_logits(vectors)
@@ -173,7 +173,7 @@ class TrainedText:
         """Return the probability of each label, float32, shape (texts, labels).
 
         Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
+            blocks: for each encoder, vectors of the texts, float32, shape (texts, dims).
         """
         return self.answer(blocks).shares
 
@@ -181,15 +181,15 @@ class TrainedText:
         """Return whether each text is rejected as out of domain, bool, shape (texts,).
 
         Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
+            blocks: for each encoder, vectors of the texts, float32, shape (texts, dims).
         """
         return self.answer(blocks).is_rejected
 
     def domain_scores(self, blocks: Blocks) -> Floats:
-        """Return each text's domain score, float, shape (texts,); high if like training texts.
+        """Return domain scores of texts, float, shape (texts,). Training texts have high scores.
 
         Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
+            blocks: for each encoder, vectors of the texts, float32, shape (texts, dims).
         """
         vectors = self._vectors(blocks)
         alone = self._tempered_logits(vectors)
@@ -200,7 +200,7 @@ class TrainedText:
         return scores(self._signals(rejector, vectors, alone, logits))
 
     def logits(self, blocks: Blocks) -> Singles:
-        """Return the logits, float32, shape (texts, labels), divided by the temperature.
+        """Return the logits divided by the temperature, float32, shape (texts, labels).
 
         The softmax of the logits gives probabilities. If the model has a rejector, `predict` moves
         the probabilities of texts that may be out of the domain towards equal values for all
@@ -230,7 +230,7 @@ class TrainedText:
         """Return centred and scaled vectors, float32, shape (texts, dims of all encoders).
 
         Args:
-            blocks: vectors by encoder, float32, shape (texts, dims).
+            blocks: for each encoder, vectors of the texts, float32, shape (texts, dims).
         """
         return self._features(self._vectors(blocks))
 
@@ -273,13 +273,13 @@ def _shares(logits: Singles) -> Singles:
 def encode_texts(
     trained: TrainedText, encoders: EncoderPool, texts: Sequence[str], threads: int = 1
 ) -> Blocks:
-    """Return the vectors of texts by encoder, each float32, shape (texts, dims).
+    """Return, for each encoder, the vectors of texts, float32, shape (texts, dims).
 
     Args:
         trained: the model, which determines the encoding of long texts.
         encoders: the installed encoders.
-        texts: short and long texts.
-        threads: number of windows that are encoded at the same time.
+        texts: texts of any length.
+        threads: number of short texts, or parts of long texts, to encode at the same time.
     """
     names = [use.name for use in trained.encoders]
     # Most texts are a sentence, which every model reads whole.
@@ -301,12 +301,12 @@ def answer_texts(
     count: int | None = None,
     threads: int = 1,
 ) -> list[Ranked]:
-    """Return the labels of each text, most probable first; no labels if out of the domain.
+    """Return the labels of each text, most probable first; none for out-of-domain texts.
 
     Args:
         trained: the model.
         encoders: the installed encoders.
-        texts: short and long texts.
+        texts: texts of any length.
         count: maximum number of labels for each text; None: all labels.
         threads: number of texts that are encoded at the same time.
     """

@@ -15,10 +15,10 @@ _FIXED_SECONDS = 10.0
 
 
 def most_examples(dims: int, labels: int) -> int:
-    """Return how many examples the memory and time of a training allow; at least 30,000.
+    """Return how many examples a training can use in limited memory and time, at least 30,000.
 
     Args:
-        dims: length of the vectors of all encoders together.
+        dims: sum of the lengths of all encoders' vectors.
         labels: number of labels.
     """
     fitting = min(MOST_NUMBERS // dims, MOST_WORK // (dims * labels))
@@ -30,7 +30,7 @@ def expected_seconds(examples: int, dims: int, labels: int) -> float:
 
     Args:
         examples: number of examples.
-        dims: length of the vectors of all encoders together.
+        dims: sum of the lengths of all encoders' vectors.
         labels: number of labels.
     """
     factor = _EXACT_SECONDS if examples <= EXACT_EXAMPLES else _PLAIN_SECONDS

@@ -26,7 +26,7 @@ TOLERANCE = 5e-4
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """The head trained on the training part of the examples, and the record of each epoch."""
+    """A head that was trained on the training part of the examples, and a record per epoch."""
 
     evaluator: SplitEvaluator
     head: SoftmaxHead
@@ -50,7 +50,7 @@ def train_epochs(
     Args:
         plan: the features, with the split into training and held-out part.
         label_names: labels in the dataset's order.
-        choice: penalty, temperature and weight of the nearest texts, from the cross-validation.
+        choice: settings that the cross-validation chose, such as penalty and temperature.
         rejection: settings for the rejection of texts.
         options: options of the training.
         on_epoch: called after every epoch with its record.

@@ -1,4 +1,4 @@
-"""Explains a prediction: leaves out each word of the text, to measure its contribution."""
+"""Explains a prediction: leaves out each word of the text, to measure the word's contribution."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def explain(
 
     Args:
         trained: the model.
-        encode: turns texts into vectors by encoder, float32, shape (texts, dims).
+        encode: returns, for each encoder, vectors of texts, float32, shape (texts, dims).
         document: the text.
         label: one of the model's labels.
 

@@ -1,4 +1,4 @@
-"""Trains the head of the finished model on all examples; rounds its weights to float16."""
+"""Trains the head of the finished model on all examples, and rounds the weights to float16."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def fit_served(
     """Continue the training of `head` on all examples; return the parameters of the model.
 
     Args:
-        training_set: labels and vectors by encoder.
+        training_set: labels of the examples, and their vectors from each encoder.
         plan: features and their scaling.
-        choice: penalty, temperature and weight of the nearest texts.
+        choice: settings that the cross-validation chose, such as penalty and temperature.
         rejection: settings for the rejection of texts.
         head: the head to start from; it was trained on the training part only.
         max_epochs: maximum number of epochs; None: no limit, train until the loss stops falling.

@@ -68,7 +68,7 @@ def add_margin(
 
     Args:
         plan: features, labels and background texts.
-        choice: penalty, temperature and weight of the nearest texts.
+        choice: settings that the cross-validation chose, such as penalty and temperature.
         rejection: rejectors whose thresholds are fitted to the wording of the examples.
         rate: fraction of in-domain texts that may be rejected.
     """
@@ -96,7 +96,7 @@ def add_margin(
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store 200 rows of each array of `kinds` in `fitted.served_rejector`, for adjustments."""
+    """Store 200 rows of each array of `kinds` in the served rejector, for later adjustments."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
@@ -122,7 +122,7 @@ def _for_users(
     rates: tuple[float, float],
     rows: Bools,
 ) -> Rejector:
-    """Lower a rejector's threshold; fit its domain probability to examples and withheld texts.
+    """Lower a rejector's threshold, and fit its probability that a text is in the domain.
 
     Args:
         rejector: the rejector.

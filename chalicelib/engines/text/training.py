@@ -113,7 +113,7 @@ def train_text(
     """Train a text model.
 
     Args:
-        model: the model to train. Its run contains the options of the request.
+        model: the model to train. `model.request` contains the options of the training.
         texts: the training texts.
         vectors: source of the vectors.
         callbacks: called as the training proceeds.
@@ -227,8 +227,8 @@ def make_training_set(
     Args:
         texts: the training texts.
         vectors: source of the vectors.
-        rejects: whether the model rejects out-of-domain texts. If it does, or if label names are
-            used, the background texts are added.
+        rejects: whether the model rejects out-of-domain texts. Background texts are added if it
+            is True, or if the training uses label names.
     """
     names = [encoder.name for encoder in vectors.encoders]
     background = None

@@ -1,4 +1,4 @@
-"""Reads and writes shards: the vectors of up to a few thousand texts, with the texts' digests."""
+"""Reads and writes shards: files with the vectors and digests of up to a few thousand texts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
 
 
 def load_shard(content: bytes) -> tuple[list[bytes], npt.NDArray[np.float16]]:
-    """Read an archive of `dump_shard`; return digests and vectors, float16, (texts, dims)."""
+    """Return the digests and the vectors, float16, (texts, dims), in a result of `dump_shard`."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         digests = archive["digests"].tobytes()
         vectors = archive["vectors"]

@@ -22,7 +22,7 @@ def label_phrase(name: str) -> str | None:
     """Return the words of a label's name: `card payment` for `card_payment` or `cardPayment`.
 
     Returns:
-        The words; None if the name is a code or a number. These are useless as an example.
+        The words; None if the name is a code or a number, because it does not help as an example.
     """
     plain = unicodedata.normalize("NFKC", name)
     words = [word for part in _SEPARATORS.split(plain) for word in _CAMEL.split(part) if word]

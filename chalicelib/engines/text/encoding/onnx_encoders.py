@@ -69,7 +69,7 @@ class OnnxEncoder:
         return self.facts.dimensions
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector, float32, shape (dimensions,), of a text from `clean_text`."""
+        """Return the unit vector, float32, shape (dimensions,), of a cleaned text."""
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
@@ -95,12 +95,12 @@ class MiniLmEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return at most 128 token ids of a text from `clean_text`, with begin and end tokens."""
+        """Return at most 128 token ids, with begin and end tokens, of a cleaned text."""
         ids: list[int] = self._tokenizer.encode(text).ids
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector of a text that `clean_text` has cleaned, float32, shape (384,)."""
+        """Return the unit vector, float32, shape (384,), of a text cleaned by `clean_text`."""
         ids = np.array([self.token_ids(text)], np.int64)
         inputs = {
             "input_ids": ids,
@@ -114,7 +114,7 @@ class MiniLmEncoder(OnnxEncoder):
 
 
 class TransformerEncoder(OnnxEncoder):
-    """The class of bge, mpnet and e5: their ONNX graph converts token ids to a vector."""
+    """An encoder (bge, mpnet or e5) whose ONNX graph converts token ids to a text vector."""
 
     def __init__(self, folder: Path, facts: EncoderFacts, prefix: str = "") -> None:
         """Load an encoder.
@@ -122,7 +122,7 @@ class TransformerEncoder(OnnxEncoder):
         Args:
             folder: folder with `model.onnx` and `tokenizer.json`.
             facts: name, licence and other facts for model cards.
-            prefix: string to put before every text; the encoder was trained with it.
+            prefix: string to put before every text, as in the training of the encoder.
         """
         super().__init__(facts)
         self._prefix = prefix
@@ -130,12 +130,12 @@ class TransformerEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return at most 128 token ids of a text from `clean_text`, with begin and end tokens."""
+        """Return at most 128 token ids, with begin and end tokens, of a cleaned text."""
         ids: list[int] = self._tokenizer.encode(self._prefix + text).ids
         return ids
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector, float32, shape (dimensions,), of a text from `clean_text`."""
+        """Return the unit vector, float32, shape (dimensions,), of a cleaned text."""
         ids = np.array(self.token_ids(text), np.int64)
         vector: Singles = self._session.run(["vector"], {"ids": ids})[0][0]
         return vector
@@ -155,11 +155,11 @@ class UseEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the token ids of a text from `clean_text`, with begin and end tokens."""
+        """Return the token ids, with begin and end tokens, of a cleaned text."""
         return [USE_ENDS[0], *self._tokenizer.encode(text).ids, USE_ENDS[1]]
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector, float32, shape (512,), of a text from `clean_text`."""
+        """Return the unit vector, float32, shape (512,), of a text cleaned by `clean_text`."""
         ids = np.array(self.token_ids(text), np.int64)
         inputs = {"rows": self._table[ids], "chunks": ids % USE_CHUNKS}
         vector: Singles = self._session.run(["vector"], inputs)[0][0]

@@ -28,7 +28,7 @@ class EncoderPool:
         Args:
             directory: the model directory, with one folder for each encoder.
             source: downloads missing files of encoders, unless it is `INSTALLED_ONLY`.
-            threads: number of threads; each runs another encoder on the same text.
+            threads: number of encoders that encode the same text at the same time.
         """
         self._directory = directory
         self._source = source
@@ -60,7 +60,7 @@ class EncoderPool:
         return self.get(name).sha256 if self.is_installed(name) else ""
 
     def vectors(self, names: Sequence[str], text: str) -> dict[str, Singles]:
-        """Return, by encoder name, the vector of one text, float32, shape (1, dims).
+        """Return the vector of one text from each encoder of `names`, float32, shape (1, dims).
 
         Raises:
             EncoderNotInstalled: the files of an encoder are missing.

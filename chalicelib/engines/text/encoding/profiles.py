@@ -1,4 +1,4 @@
-"""Chooses the encoders of a training: the most accurate set of encoders worth its cost.
+"""Chooses the most accurate set of encoders (profile) that is worth its cost in a training.
 
 The constants are measured by bench/bench_text.py.
 """
@@ -71,7 +71,7 @@ class ProfileRequest:
 
 
 class StepResult(Protocol):
-    """The result of comparing a profile with a more expensive profile."""
+    """The result of a comparison of a profile with a more expensive profile."""
 
     @property
     def is_worth_it(self) -> bool:
@@ -98,7 +98,7 @@ def find_ladder(
     """Return the profiles whose encoders are installed and can embed the texts in limited time.
 
     Args:
-        request: properties of the training. It does not name a profile.
+        request: properties of the training; `profile_name` is None.
         texts: all texts of the training.
         is_installed: returns whether the files of an encoder are installed.
     """
@@ -117,7 +117,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Choose a profile for a training from label names; it has too few texts for a comparison."""
+    """Choose a profile without a comparison, for a training with label names and few texts."""
     fast, best = ladder.steps[0], ladder.steps[-1]
     if not _gains_untested(fast):
         return replace(fast, reason="Few examples do not show which encoders are best.")
@@ -126,7 +126,7 @@ def profile_of_names(ladder: Ladder) -> Profile:
 
 
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
-    """Return the processor seconds that the large encoders of `profile` need for the texts."""
+    """Return the processor time of the large encoders of `profile` for the texts, in seconds."""
     factor = sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)
     return factor * sum(_words(text, language) for text in texts)
 
@@ -143,17 +143,17 @@ def required_decrease(step: Profile, base: Profile) -> float:
 
 
 def needs_proof(base: Profile) -> bool:
-    """Return whether encoders are added to `base` only if they reduce wrong answers."""
+    """Return whether a training adds encoders to `base` only if they reduce wrong answers."""
     # In other languages, e5 gains on nearly all datasets, which samples of 200 texts often hide.
     # all-MiniLM does not: it lowered the log-loss on half of 27 draws, and the accuracy too.
     return "bge" in base.encoders
 
 
 def compared_texts(step: Profile, base: Profile, texts: Sequence[str], language: str) -> int:
-    """Return how many texts may be embedded to compare two profiles.
+    """Return how many texts a comparison of two profiles may embed.
 
-    The cost is estimated from word counts and constants, not measured. So the same data always
-    gives the same encoders.
+    The limit comes from word counts and constants, not from measured times. So the same data
+    always gives the same encoders.
     """
     words = sum(_words(text, language) for text in texts)
     seconds = _COMPARED_PART * (words * _cost(base) + _FIT_SECONDS_OF_TEXT * len(texts))
@@ -218,7 +218,6 @@ def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list
 
 
 def _gains_untested(base: Profile) -> bool:
-    """Return whether to add encoders to `base` if there are too few texts for a comparison."""
     # For names in other languages, e5 and use together are correct for one in ten more texts than
     # use alone. In English, bge alone is as good as with minilm on five texts a label.
     return base.encoders != ("bge",)

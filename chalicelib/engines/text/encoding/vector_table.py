@@ -44,7 +44,7 @@ class VectorTable:
             self.filled = int(self._is_filled.sum())
 
     def missing(self, count: int) -> list[str]:
-        """Return the last `count` of the texts without a vector, in requested order."""
+        """Return at most `count` texts without a vector: the last ones, in requested order."""
         # From the end, because the ingest computes the same texts from the beginning.
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]
@@ -62,14 +62,14 @@ class VectorTable:
 
 
 class JoinedTables:
-    """Joins the vector tables of several datasets, so that they are read like one table."""
+    """Reads the vector tables of several datasets like one table, one dataset after the other."""
 
     def __init__(self, tables: Sequence[VectorTable]) -> None:
         self._tables = tables
         self._ends = np.cumsum([table.requested for table in tables]).tolist()
 
     def rows(self, first: int, last: int) -> Singles:
-        """Return vectors of texts `first` to `last` - 1, float32, counted through all tables."""
+        """Return vectors, float32, of texts `first` to `last` - 1, numbered across all tables."""
         parts = []
         for table, end in zip(self._tables, self._ends, strict=True):
             start = end - table.requested

@@ -1,4 +1,4 @@
-"""Encodes the spelling of texts by hashes of words, of pairs of words, and of parts of words.
+"""Encodes the spelling of texts: hashes of words, of word pairs, and of parts of words.
 
 This encoder has no files, and does not use the meaning of words. It distinguishes labels better
 than neural networks if texts follow fixed patterns, for example commands that differ only in names.
@@ -38,7 +38,7 @@ class WordEncoder(OnnxEncoder):
         super().__init__(facts)
 
     def encode_one(self, text: str) -> Singles:
-        """Return the unit vector, float32, shape (1024,), of a text from `clean_text`."""
+        """Return the unit vector, float32, shape (1024,), of a text cleaned by `clean_text`."""
         words = ["^", *_words(normalize("NFC", text.casefold())), "$"]
         whole = {*words[1:-1], *map(" ".join, pairwise(words))}
         sums = _signs(whole) + np.float32(_PART_WEIGHT) * _signs(set(_parts(words[1:-1])))
@@ -69,7 +69,6 @@ def _parts(words: Sequence[str]) -> Iterator[str]:
 
 
 def _signs(parts: set[str]) -> Singles:
-    """Return an array, float32, shape (1024,): each part adds 1 or -1 at the index of its hash."""
     hashes = np.array([crc32(part.encode()) for part in parts], np.int64)
     signs = np.where(hashes & 1, 1.0, -1.0)
     return np.bincount((hashes >> 1) % _DIMENSIONS, signs, _DIMENSIONS).astype(np.float32)

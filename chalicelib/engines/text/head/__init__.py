@@ -1,1 +1,1 @@
-"""The head (a linear classifier of text vectors): its fit, penalty, temperature, thresholds."""
+"""Fits the head (a linear classifier of text vectors), its temperature and its thresholds."""

@@ -1,9 +1,9 @@
-"""Chooses the penalty, the weight of the nearest texts and the temperature by cross-validation.
+"""Chooses the penalty, the temperature and other settings of a head by cross-validation.
 
 Examples are split into a training part and a held-out part. The metrics are measured on the
 held-out part. All examples of both parts are also divided into folds. For each fold, a head is
 trained on the other folds and predicts this fold. So the data report can look for label errors in
-all examples. Settings that affect the metrics are chosen only by predictions for the training part.
+all examples. Settings that affect the metrics are chosen by predictions for the training part only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def cross_validate(
     on_progress: Callable[[float], None],
     background: BackgroundFolds | None = None,
 ) -> CrossValidation:
-    """Hold out each of `folds` once, and choose penalty, weight and temperature by the predictions.
+    """Hold out each of `folds` once, and choose the settings of a head from the predictions.
 
     Args:
         layout: features and labels, sorted by fold.

@@ -61,7 +61,7 @@ class Domain:
 
 
 def fit_domain(inside: Floats, background: Floats, centre: Floats) -> Domain:
-    """Store the directions of training texts, and fit the boundary to background texts.
+    """Store the directions of training texts; fit a boundary between them and background texts.
 
     Args:
         inside: features of training texts, float, shape (texts, dims).

@@ -1,8 +1,8 @@
-"""Computes from three signals the domain score of a text and the probability of the domain.
+"""Computes the domain score of texts, and the probability that a text is in the domain.
 
-The signals are the support, the cosine to the nearest training text, and the distance from the
-boundary between training and background texts (see `Domain`). The support is the logit of the
-predicted label, minus the weighted entropy of the label probabilities.
+Both are computed from three signals: the support, the cosine to the nearest training text, and the
+distance from the boundary between training and background texts (see `Domain`). The support is the
+logit of the predicted label, minus the weighted entropy of the label probabilities.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ FARTHEST = 20.0
 
 @dataclass(frozen=True, slots=True)
 class DomainScale:
-    """Means and deviations of the three signals, and weights that convert them to a probability."""
+    """Means and deviations of the signals of texts, and weights of the signals.
+
+    A weighted sum of scaled signals gives the probability that a text is in the domain.
+    """
 
     means: tuple[float, ...]
     """Mean of each signal (see `Rejector`) over out-of-fold results of the training texts."""
@@ -70,11 +73,11 @@ class DomainScale:
     computed."""
 
     def support(self, alone: Singles, logits: Singles) -> Doubles:
-        """Return the support of each predicted label, float64, shape (texts,); low if uncertain.
+        """Return the support (certainty) of each predicted label, float64, shape (texts,).
 
         Args:
             alone: logits of the head divided by the temperature, float32, shape (texts, labels).
-            logits: the same logits plus the weighted cosines to the nearest texts, same shape.
+            logits: `alone` plus the weighted cosines to the nearest training texts, same shape.
         """
         # Older models use the energy of the logits instead.
         if self.usual is None:
@@ -107,7 +110,7 @@ class DomainScale:
         return np.asarray(1.0 / (1.0 + np.exp(-odds)), np.float32)
 
     def cautious(self, shares: Singles, signals: Doubles) -> Singles:
-        """Move the label probabilities of texts that may be out of the domain towards equality.
+        """Make the label probabilities of a text more equal if it may be out of the domain.
 
         Args:
             shares: label probabilities, float32, shape (texts, labels).
@@ -118,11 +121,11 @@ class DomainScale:
 
 
 def answer_support(alone: Floats, logits: Floats, temperature: float) -> Doubles:
-    """Return the support of each predicted label, float64, shape (texts,).
+    """Return the support (certainty) of each predicted label, float64, shape (texts,).
 
     Args:
         alone: logits of the head, float, shape (texts, labels).
-        logits: the same logits plus the weighted cosines to the nearest texts, same shape.
+        logits: `alone` plus the weighted cosines to the nearest training texts, same shape.
         temperature: divisor of the logits.
     """
     return _supports(alone, logits, temperature, _DOUBT)

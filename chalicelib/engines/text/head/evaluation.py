@@ -27,7 +27,7 @@ _CHUNK_ROWS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class SplitEvaluator:
-    """Evaluates the heads of all epochs on training and held-out part, with the same settings."""
+    """Evaluates heads on the training part and the held-out part of the examples."""
 
     label_names: Sequence[str]
     """Label names, in the dataset's order."""
@@ -75,7 +75,10 @@ class SplitEvaluator:
         )
 
     def scores(self, head: SoftmaxHead) -> tuple[Singles, Ints]:
-        """Return held-out examples' probabilities, float32, (examples, labels), and true labels."""
+        """Return the probabilities and the true labels of the held-out examples.
+
+        Probabilities are float32, shape (examples, labels). Labels are int, shape (examples,).
+        """
         parts = list(self._probabilities(head, self.held_out))
         empty = np.empty((0, len(self.label_names)), np.float32)
         truths = [np.empty(0, np.int64), *(part.truth for part in parts)]
@@ -114,8 +117,8 @@ class SplitEvaluator:
         """Return label probabilities and rejections, computed as the finished model does.
 
         Args:
-            logits: logits, plus the weighted cosines to the nearest texts if the model uses them.
-            alone: logits of the head alone.
+            logits: `alone`, or `alone` plus weighted cosines to the nearest training texts.
+            alone: logits of the head.
             evidence: result of `Domain.evidence`; None without a rejector.
         """
         shares = probabilities(logits, self.temperature)
@@ -131,8 +134,6 @@ class SplitEvaluator:
 
 @dataclass(frozen=True, slots=True)
 class _BatchPredictions:
-    """Predictions for a batch of examples."""
-
     shares: Singles
     """Probabilities, float32, shape (examples, labels)."""
     answers: Ints
@@ -168,7 +169,7 @@ def make_evaluator(
     Args:
         layout: features and labels.
         label_names: labels in the dataset's order.
-        choice: temperature and weight of the nearest texts, chosen on the training part.
+        choice: settings that the cross-validation chose, such as the temperature.
         rejection: settings for the rejection of texts.
         may_reject: whether the confusion matrix has an out-of-domain row and column.
     """

@@ -45,7 +45,7 @@ class Scaling:
         """Return the scaled features of the examples `rows`, shape (n, dims of all encoders).
 
         Args:
-            blocks: raw vectors by encoder, float32, shape (examples, dims).
+            blocks: for each encoder, raw vectors, float32, shape (examples, dims).
             rows: indexes of examples, int, shape (n,).
             dtype: float type of the result.
         """
@@ -67,7 +67,7 @@ def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
     """Compute the mean and the scale of each encoder's vectors.
 
     Args:
-        blocks: raw vectors by encoder, float32, shape (examples, dims).
+        blocks: for each encoder, raw vectors, float32, shape (examples, dims).
         names: encoder names in the order of their columns in the features.
     """
     means, norms = [], []

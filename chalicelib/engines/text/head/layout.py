@@ -47,7 +47,7 @@ class Layout:
     """Ranges of rows that together cover the whole matrix."""
 
     def batches(self, accepts: Callable[[RowRange], bool]) -> list[ExampleBatch]:
-        """Return, for each range that `accepts` accepts, views of its features and labels."""
+        """Return views of the features and labels of each range for which `accepts` is true."""
         return [
             ExampleBatch(self.features[part.start : part.stop], self.labels[part.start : part.stop])
             for part in self.ranges
@@ -55,7 +55,7 @@ class Layout:
         ]
 
     def examples(self, accepts: Callable[[RowRange], bool]) -> Ints:
-        """Return the example indexes, int, shape (n,), in the ranges that `accepts` accepts."""
+        """Return the indexes of examples, int, (n,), in the ranges for which `accepts` is true."""
         parts = [
             self.order[part.start : part.stop]
             for part in self.ranges

@@ -51,7 +51,7 @@ ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Stored training texts of each label, and the weight of cosines to them in the logits."""
+    """Stored training texts of each label, and the weight of the cosine to the nearest text."""
 
     anchors: Integers
     """Directions of training texts in units of 1/512, shape (anchors, dims), sorted by label."""
@@ -99,7 +99,7 @@ class NearestTexts:
 
 
 class WeightedScores(NamedTuple):
-    """The chosen weight of the nearest texts, and the resulting logits of every fold."""
+    """The chosen weight of the cosine to the nearest text, and the new logits of every fold."""
 
     weight: float
     scores: list[FoldScores]
@@ -108,7 +108,7 @@ class WeightedScores(NamedTuple):
 def weigh_nearest_texts(
     folds: HeldOutFolds, scores: Sequence[FoldScores], labels: int
 ) -> WeightedScores | None:
-    """Choose the weight of the cosine to the nearest texts, by the out-of-fold loss.
+    """Choose the weight of the cosine to the nearest training text by the out-of-fold loss.
 
     Args:
         folds: the held-out folds.
@@ -204,7 +204,7 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Return the smallest weight with nearly the lowest loss; 0 if no weight lowers it enough.
+    """Return the smallest weight with nearly the lowest loss; 0 if no weight helps enough.
 
     Args:
         loss_with: returns the out-of-fold loss for a weight.

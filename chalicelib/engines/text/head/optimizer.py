@@ -26,7 +26,7 @@ _FIRST_MOVE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The state after an iteration: a point, and the function's value and gradient at it."""
+    """The state after an iteration: a point, and the function's value and gradient there."""
 
     values: Floats
     """Coordinates of the point, float, shape (parameters,)."""
@@ -42,7 +42,7 @@ class _Memory:
         self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
 
     def put(self, move: Floats, change: Floats) -> None:
-        """Store the step `move` and its gradient `change` if the curvature along it is positive."""
+        """Store a step and the gradient's change along it, if the curvature is positive."""
         curvature = dot(move, change)
         if curvature > 1e-10 * dot(change, change):
             self._pairs.append((move, change, 1.0 / curvature))
@@ -54,7 +54,7 @@ class _Memory:
         self._pairs.clear()
 
     def direction(self, gradient: Floats) -> Floats:
-        """Return the descent direction, float, shape (parameters,), of the two-loop recursion.
+        """Compute the descent direction, float, shape (parameters,), by the two-loop recursion.
 
         Source: Nocedal and Wright, Numerical Optimization, algorithm 7.4.
         """

@@ -52,7 +52,7 @@ class CrossValidation:
 def calibrate(
     folds: HeldOutFolds, choice: PenaltyChoice, nearest: WeightedScores | None
 ) -> CrossValidation:
-    """Fit the temperatures to the out-of-fold logits; return them with the logits and settings.
+    """Fit temperatures to out-of-fold logits; return them with the logits and other settings.
 
     Args:
         folds: the held-out examples.
@@ -79,7 +79,7 @@ def calibrate(
 
 
 def default_settings(labels: int) -> CrossValidation:
-    """Return the settings if no example is held out: inverse penalty 10, temperature 1."""
+    """Return settings for trainings without held-out examples: penalty 1/10, temperature 1."""
     nothing = np.empty(0, np.int64)
     logits = np.empty((0, labels), np.float32)
     return CrossValidation(

@@ -33,7 +33,7 @@ _SEARCH_PART, _REST_PART = 0.7, 0.3
 
 
 class FoldScores(NamedTuple):
-    """Logits of the texts of a fold, from a head that was trained without this fold."""
+    """Logits of the texts in a fold, from a head that was trained without these texts."""
 
     held_out: Singles
     """Logits of the held-out examples, float32, shape (n, labels)."""
@@ -61,7 +61,7 @@ def choose_penalty(
     """Try penalties from strong to weak, until the log-loss increases; return the best penalty.
 
     Args:
-        choosing: the first folds of `all_folds`. The log-loss on these folds decides.
+        choosing: the first folds of `all_folds`. The penalty is chosen by their log-loss.
         all_folds: the folds. For folds that are not in `choosing`, heads are fitted with the chosen
             penalty only.
         labels: number of labels.

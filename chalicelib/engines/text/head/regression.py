@@ -26,7 +26,7 @@ _SMALL_FALLS = 2
 
 @dataclass(frozen=True, slots=True)
 class ExampleBatch:
-    """A range of examples: views of the feature matrix, not copies."""
+    """Features and labels of a range of examples, as views of larger arrays."""
 
     features: Floats
     """Features of the examples, float, shape (examples, dims)."""
@@ -55,7 +55,7 @@ class SoftmaxHead:
 
 
 class HeadObjective:
-    """The function that a fit minimises: class-weighted mean log-loss plus weight penalty."""
+    """The function that a fit minimises: mean log-loss (weighted by class) plus a penalty."""
 
     def __init__(
         self,

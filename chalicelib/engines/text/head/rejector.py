@@ -59,7 +59,7 @@ class Rejector:
 
         Args:
             alone: logits of the head divided by the temperature, float32, shape (texts, labels).
-            logits: the same logits plus the weighted cosines to the nearest texts, same shape.
+            logits: `alone` plus the weighted cosines to the nearest training texts, same shape.
             features: scaled features, float, shape (texts, dims).
         """
         evidence = self.domain.evidence(features)
@@ -67,7 +67,7 @@ class Rejector:
         return self.scale.scaled(support, evidence, logits.argmax(axis=1))
 
     def rejects(self, signals: Doubles) -> Bools:
-        """Return whether each text is rejected, bool, shape (texts,), by its scaled signals."""
+        """Return whether to reject each text, bool, shape (texts,), given scaled signals."""
         return scores(signals) < self.threshold
 
 
@@ -82,7 +82,7 @@ class WithheldScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
-    """The rejector of the finished model, the rejector for the metrics, and out-of-fold signals."""
+    """The rejectors for the finished model and for the metrics, and out-of-fold signals."""
 
     served_rejector: Rejector
     """Rejector fitted to all examples."""
@@ -98,7 +98,7 @@ class FittedRejectors:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """The rejectors of a model, or thresholds of the energy for a model without rejectors."""
+    """How a model rejects texts: by rejectors, or by thresholds for the energy of the logits."""
 
     rejectors: FittedRejectors | None = None
     """The rejectors; None if background texts, rejection rate or held-out examples are missing."""
@@ -120,7 +120,9 @@ def fit_rejection(
     choice: CrossValidation,
     rate: float | None,
 ) -> Rejection:
-    """Fit the rejectors of a model; if that is not possible, fit energy thresholds.
+    """Fit the rejectors of a model; if that is not possible, fit thresholds for the energy.
+
+    The energy of a text is the log-sum-exp of its logits.
 
     Args:
         layout: the examples.

@@ -23,7 +23,7 @@ def header(neighbours: NearestTexts) -> dict[str, Any]:
 
 
 def arrays(neighbours: NearestTexts) -> dict[str, Array]:
-    """Return the arrays of `neighbours` to store, by name."""
+    """Return the arrays of `neighbours` by name, for the artifact."""
     return {"anchors": neighbours.anchors}
 
 
@@ -43,7 +43,7 @@ def read(content: Artifact) -> NearestTexts:
 
 
 def check(neighbours: NearestTexts, dims: int, labels: int) -> None:
-    """Raise ArtifactError if the arrays do not fit each other, or `dims` and `labels`."""
+    """Raise ArtifactError if shapes of arrays contradict each other, `dims` or `labels`."""
     anchors, ends = neighbours.anchors, neighbours.ends
     is_whole = anchors.ndim == 2 and anchors.shape[1] == dims and ends.shape == (labels,)
     if not is_whole or (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(anchors):

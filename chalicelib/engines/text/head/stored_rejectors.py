@@ -41,7 +41,7 @@ def header(rejector: Rejector) -> dict[str, Any]:
 
 
 def arrays(rejector: Rejector) -> dict[str, Array]:
-    """Return the arrays of a rejector to store, by name."""
+    """Return the arrays of a rejector by name, for the artifact."""
     domain, usual = rejector.domain, rejector.scale.usual
     found: dict[str, Array] = {
         "anchors": smallest_integers(domain.anchors),
@@ -88,7 +88,7 @@ def read(content: Artifact) -> Rejector:
 
 
 def check(rejector: Rejector, dims: int, labels: int) -> None:
-    """Raise ArtifactError if the arrays do not fit each other, or `dims` and `labels`."""
+    """Raise ArtifactError if shapes of arrays contradict each other, `dims` or `labels`."""
     domain, scale = rejector.domain, rejector.scale
     shapes = [domain.centre.shape, domain.direction.shape, domain.anchors.shape[1:]]
     lengths = {len(scale.means), len(scale.deviations), len(scale.trust) - 1}

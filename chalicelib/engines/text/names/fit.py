@@ -62,7 +62,7 @@ def fit_names(
     """Train a model from label names, few examples and unlabelled texts.
 
     Args:
-        training_set: vectors of label names; vectors and labels of examples, which may be empty.
+        training_set: vectors of label names; also vectors and labels of examples, if there are any.
         unlabelled: for each encoder, the vectors of unlabelled texts, float32, (texts, dims).
         options: options of the training.
         on_epoch: called once, with the metrics.

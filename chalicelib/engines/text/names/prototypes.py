@@ -66,11 +66,11 @@ def fit_prototypes(vectors: LabelledVectors) -> Doubles:
 
 
 def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
-    """Return the weight of a label's name, as a number of examples.
+    """Return how many examples the name of a label is worth.
 
-    Two variances are estimated (empirical Bayes): examples around the mean of their label, and the
-    means around the names. Their ratio is the number of examples that carry as much information as
-    the name.
+    Two variances are estimated (empirical Bayes): the variance of examples around the mean of their
+    label, and the variance of these means around the label names. The result is the first variance
+    divided by the second, within limits.
     """
     counts = np.bincount(labels, minlength=len(names))
     has_any = counts > 0

@@ -50,7 +50,7 @@ def fit_weights(vectors: LabelledVectors) -> Doubles:
 
 
 def held_out_products(vectors: LabelledVectors) -> tuple[Doubles, Bools]:
-    """Return the products of held-out examples with weights fitted to the other examples.
+    """Hold out each example; return its products with weights fitted to the other examples.
 
     Returns:
         The products, shape (examples, labels), and a mask, bool, shape (examples,), of the examples

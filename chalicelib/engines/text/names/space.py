@@ -84,8 +84,8 @@ def fit_space(
     """Compute the centre and the scale of each encoder's vectors for a training.
 
     Args:
-        label_blocks: vectors of label names by encoder, float32, shape (labels, dims).
-        examples: vectors of texts with labels, by encoder; may have no rows.
+        label_blocks: for each encoder, vectors of label names, float32, shape (labels, dims).
+        examples: for each encoder, vectors of texts with labels; may have no rows.
         unlabelled: vectors of texts without labels; empty if there are none.
         background: vectors of the out-of-domain texts that ship with Presage; may be empty.
     """
@@ -112,7 +112,7 @@ def fit_space(
 
 
 def _text_mean(encoder: str, texts: Sequence[Blocks], background: Blocks) -> Doubles:
-    """Return the mean vector of `texts`; `background` has the weight of a fixed number of texts."""
+    """Return the mean vector of texts; all background texts together have a fixed weight."""
     given = np.concatenate([blocks[encoder] for blocks in texts]).astype(np.float64)
     total, count = np.add.reduce(given, axis=0), float(len(given))
     if background:
@@ -122,7 +122,6 @@ def _text_mean(encoder: str, texts: Sequence[Blocks], background: Blocks) -> Dou
 
 
 def _length_of(vectors: Doubles) -> float:
-    """Return the root mean square length of vectors."""
     return math.sqrt(np.add.reduce((vectors * vectors).ravel()) / len(vectors))
 
 

@@ -60,7 +60,7 @@ def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
 
 
 def expected_precision(texts: TrainingTexts) -> str:
-    """Return a sentence that estimates how many flagged examples are real label errors."""
+    """Return a sentence with an estimate of how many flagged examples are real label errors."""
     counts = np.sort(np.bincount(texts.label_indexes))
     counts = counts[counts > 0]
     if not len(counts):

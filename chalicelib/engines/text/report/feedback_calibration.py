@@ -1,4 +1,4 @@
-"""Measures the calibration on feedback texts, with a temperature fitted without and with them."""
+"""Compares the calibration on feedback texts before and after fitting the temperature to them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_SHARE = 1e-9
 def feedback_calibration(
     out_of_fold: OutOfFold, feedback_places: Sequence[int]
 ) -> dict[str, Any] | None:
-    """Return the calibration errors on the feedback texts with two temperatures.
+    """Return the calibration errors on feedback texts, for two temperatures of the logits.
 
     One temperature is fitted without the feedback texts, the other to all examples.
 

@@ -38,7 +38,7 @@ _SAME = {"trainedFrom": "trained_from", "advice": "advice", "dataReport": "data_
 
 
 def metrics_data(metrics: TextMetrics) -> dict[str, Any]:
-    """Return the members that both the learning curve and the metrics contain."""
+    """Return metrics as JSON members that the learning curve and the metrics document share."""
     return {
         "f1": metrics.f1,
         "labels": metrics.labels,
@@ -88,7 +88,7 @@ def card_document(
     """Return the model card.
 
     Args:
-        model: the model with its run.
+        model: the trained model.
         report: the training's report.
         facts: a mapping with `created_at` (str), `artifact_sha256`, `profile`, `profile_reason`,
             `encoders` [{name, sha256, licence}], `labels`, `examples`, `feedback`, `skipped` labels
@@ -222,7 +222,6 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
 
 
 def _of_few_examples(tested_count: int, untested_labels: str) -> list[str]:
-    """Return sentences that explain, on the model card, metrics computed from few examples."""
     if not tested_count:
         return ["No label has two examples, so its accuracy is unknown."]
     said = ["A model trained without the example predicted it, from fewer examples."]

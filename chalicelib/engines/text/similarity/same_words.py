@@ -15,7 +15,7 @@ _IGNORED_MARKS = frozenset(".,;!?¡¿…\"'`´·•。、")
 
 
 class _Plain(dict[int, str]):
-    """Table for `str.translate`, filled on demand, that replaces ignored characters by spaces."""
+    """Table for `str.translate` that replaces ignored characters by spaces; filled on demand."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

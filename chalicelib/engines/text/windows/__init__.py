@@ -1,1 +1,1 @@
-"""Divides long texts into windows; the vector of a text is the weighted mean of its windows."""
+"""Divides long texts into windows; combines the vectors of the windows to one vector per text."""

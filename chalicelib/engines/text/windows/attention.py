@@ -57,7 +57,7 @@ class WindowAttention:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowReading:
-    """Settings by which a model encodes long texts. Without them, it encodes only 128 tokens."""
+    """How a model encodes long texts. Models without this record encode the first 128 tokens."""
 
     attention: WindowAttention | None = None
     """Model that weights the windows; None if the training had no long text.
@@ -67,7 +67,7 @@ class WindowReading:
 
 
 def relevance_of(scores: Floats) -> Doubles:
-    """Return, for each window, the log-odds that it is evidence for any label, shape (windows,).
+    """Return the log-odds, shape (windows,), that each window is evidence for any label.
 
     Args:
         scores: logits, shape (windows, labels + 1); the last column is the background class.
@@ -127,12 +127,12 @@ def read_texts(
     encode: Callable[[Sequence[str]], Blocks],
     relevance: Callable[[Blocks], Doubles],
 ) -> Blocks:
-    """Return the vectors of texts by encoder, float32, shape (texts, dims).
+    """Return, for each encoder, the vectors of texts, float32, shape (texts, dims).
 
     Args:
-        texts: short and long texts.
-        encode: returns by encoder the vectors of short texts.
-        relevance: returns the log-odds of each window of one text, float64, shape (windows,).
+        texts: texts of any length.
+        encode: returns, for each encoder, the vectors of short texts.
+        relevance: returns, for each window of a text, the log-odds that it is evidence for a label.
     """
     split = split_texts(texts)
     if not split.has_long:
@@ -156,11 +156,11 @@ def join_blocks(blocks: Blocks, relevance: Doubles) -> dict[str, Singles]:
     """Join the window vectors of one text to one vector for each encoder.
 
     Args:
-        blocks: vectors of the windows by encoder, shape (windows, dims).
+        blocks: for each encoder, the vectors of the windows, shape (windows, dims).
         relevance: log-odds of each window, float64, shape (windows,).
 
     Returns:
-        The vectors by encoder, shape (1, dims).
+        For each encoder, the vector of the text, shape (1, dims).
     """
     count = len(relevance)
     weights = window_weights(relevance, [count])
@@ -183,7 +183,7 @@ def header(reading: WindowReading) -> dict[str, Any]:
 
 
 def arrays(reading: WindowReading) -> dict[str, Array]:
-    """Return the arrays of a `WindowReading` to store, by name."""
+    """Return the arrays of a `WindowReading` by name, for the artifact."""
     one = reading.attention
     if one is None:
         return {}
@@ -215,11 +215,11 @@ def read(content: Artifact) -> WindowReading:
 
 
 def check(reading: WindowReading, dims: Mapping[str, int]) -> None:
-    """Raise ArtifactError if the arrays do not fit each other, or `dims`.
+    """Raise ArtifactError if the shapes of the arrays contradict each other or `dims`.
 
     Args:
         reading: the settings that `read` returned.
-        dims: by encoder, the length of its vectors.
+        dims: length of the vectors of each encoder.
     """
     one = reading.attention
     if one is None:

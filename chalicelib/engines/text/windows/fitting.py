@@ -109,7 +109,7 @@ class _Sample:
         self.relevance: Doubles = np.zeros(len(vectors))
 
     def fit(self, encoder: str) -> WindowAttention:
-        """Estimate window weights and classifiers in turns; return a classifier of all windows."""
+        """Alternately fit window weights and classifiers; return a classifier of all windows."""
         weights = window_weights(np.zeros(len(self._labels)), self._ends)
         starts = [self._zeros() for _ in range(_FOLDS)]
         for _ in range(_ROUNDS):
@@ -154,8 +154,8 @@ class _Sample:
 class _Objective:
     """The penalised log-loss of a linear classifier of windows.
 
-    The target of a window is a distribution. The label of its text has the weight of the window as
-    probability; the background class has 1 minus this weight.
+    The target of a window is a distribution over the classes: the weight of the window for the
+    label of its text, and 1 minus this weight for the background class.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class _Objective:
 
 
 def _choose_texts(counts: Ints, labels: Ints, limit: int) -> Ints:
-    """Return indexes of texts, evenly from all labels, with about `limit` windows in total."""
+    """Choose texts evenly from all labels, about `limit` windows in total; return their indexes."""
     order = np.argsort(labels, kind="stable")
     step = max(1, -(-int(counts.sum()) // limit))
     return np.sort(order[::step])

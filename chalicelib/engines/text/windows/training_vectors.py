@@ -33,7 +33,7 @@ class TrainingVectors:
         base: str,
         collect: Callable[[str], WindowRows],
     ) -> None:
-        """Store the arguments. `of_texts` computes the vectors.
+        """Store the arguments; `of_texts` uses them.
 
         Args:
             split: the windows of the texts.
