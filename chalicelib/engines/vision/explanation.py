@@ -1,4 +1,4 @@
-"""Explains a prediction: covers each region of the image, to measure its contribution."""
+"""Explains a prediction: covers each region of the image, to measure the region's contribution."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explain(trained: TrainedVision, image: Picture, label: str) -> list[ExplainedRegion]:
-    """Return how much each region contributes to a label's prediction, row by row of the image.
+    """Return, row by row, how much each region of an image contributes to a label's prediction.
 
     Args:
         trained: a model of type image or image-multi-label.

@@ -42,7 +42,7 @@ class Extractor(Protocol):
 
     @property
     def least_side(self) -> int:
-        """Length to which decoding may reduce an image's shorter side, in pixels."""
+        """Minimum length of the shorter side of a downscaled image, in pixels."""
         ...
 
     @property
@@ -68,7 +68,7 @@ class Extractor(Protocol):
         """Return the features of one view, float16, shape (row_bytes / 2,).
 
         Args:
-            image: decoded image; may be reduced to a shorter side of `least_side` pixels.
+            image: decoded image; may be downscaled to `least_side` pixels on its shorter side.
             digest: digest of the image file, 16 bytes, which determines the view.
             view: number of the view, from 0.
         """
@@ -198,7 +198,7 @@ class TrainedVision(Protocol):
 
     @property
     def least_side(self) -> int:
-        """Length to which decoding may reduce an image's shorter side, in pixels."""
+        """Minimum length of the shorter side of a downscaled image, in pixels."""
         ...
 
     @property
@@ -210,7 +210,7 @@ class TrainedVision(Protocol):
         """Return the predictions for an image, most probable first.
 
         Args:
-            image: decoded image; may be reduced to a shorter side of `least_side` pixels.
+            image: decoded image; may be downscaled to `least_side` pixels on its shorter side.
 
         Returns:
             For types image and image-multi-label, all labels. For image-detection, boxes in pixels

@@ -64,7 +64,7 @@ class PrebuiltVision:
 
     @property
     def least_side(self) -> int:
-        """Length to which decoding may reduce an image's shorter side, in pixels."""
+        """Minimum length of the shorter side of a downscaled image, in pixels."""
         return _SIDES[self._use.name]
 
     @property

@@ -1,1 +1,1 @@
-"""Backbones (networks that are not trained further), and the preparation of their input."""
+"""Loads backbones (networks that are not trained further), and prepares their input."""

@@ -29,7 +29,7 @@ _DRAWS = 6
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """A view of an image: which part is shown, whether it is mirrored, brightness and contrast."""
+    """How a view of an image is made: the part to show, mirroring, brightness and contrast."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right and bottom of the shown part, as fractions of the image's sides."""
@@ -67,7 +67,7 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
 
 
 def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
-    """Scale an image, or a view of it, to a square. Proportions change; nothing is cut off.
+    """Scale an image, or a view of it, to a square. This changes proportions, but cuts nothing off.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3); origin at the top left.

@@ -44,7 +44,7 @@ class SquareExtractor:
 
     @property
     def least_side(self) -> int:
-        """Length to which decoding may reduce an image's shorter side, in pixels."""
+        """Minimum length of the shorter side of a downscaled image, in pixels."""
         return max(self.sides)
 
     @property

@@ -1,7 +1,7 @@
 """Computes matrix products and Cholesky factors that do not depend on the number of threads.
 
-Factors are rounded to 20 bits. A sum of up to 4,096 products of factors is then exact in float64,
-in any order of addition. Other steps are computed element by element.
+Before a multiplication, matrix entries are rounded to 20 bits. A sum of up to 4,096 products of
+entries is then exact in float64, in any order of addition. Other steps work entry by entry.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def exact_product(left: Doubles, right: Doubles) -> Doubles:
 
 
 def rounded_to_bits(values: Doubles, bits: int) -> Doubles:
-    """Round to multiples of p / 2**bits, where p is the power of two above the largest entry.
+    """Round to multiples of p / 2**bits, where p is the power of two above all absolute values.
 
     Args:
         values: finite numbers, float64, any shape.
@@ -78,7 +78,7 @@ def inverse_cholesky(matrix: Doubles) -> Doubles:
 
 
 class _RoundedRows:
-    """A lower triangular matrix that grows by rows, and the same rounded to 20 bits.
+    """A lower triangular matrix to which rows are added, and a copy of it rounded to 20 bits.
 
     Args:
         size: final number of rows.
@@ -93,7 +93,7 @@ class _RoundedRows:
         self._steps = 0.0
 
     def add(self, rows: Doubles) -> None:
-        """Add rows, each as long as the last row will be."""
+        """Add `rows`, shape (n, count), where `count` is the number of rows after the call."""
         first, self._count = self._count, self._count + len(rows)
         last = self._count
         self.values[first:last, :last] = rows
@@ -105,7 +105,7 @@ class _RoundedRows:
         self._rounded[first:last, :last] = np.rint(self.values[first:last, :last] * steps) / steps
 
     def multiply(self, left: Doubles) -> Doubles:
-        """Return the exact product of a matrix and the rows so far."""
+        """Return the exact product of `left` and the rows that have been added."""
         rounded = rounded_to_bits(left, _BITS)
         product = np.zeros_like(rounded)
         for first in range(0, self._count, _COLUMNS):
@@ -117,7 +117,6 @@ class _RoundedRows:
 
 
 def _subtract_square(matrix: Doubles, panel: Doubles) -> None:
-    """Subtract the exact product of `panel` and its transpose from `matrix` below the diagonal."""
     rounded = rounded_to_bits(panel, _BITS)
     for first in range(0, len(matrix), _COLUMNS):
         columns = slice(first, first + _COLUMNS)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The middle part of a view, or the whole view, as input of the backbone."""
+    """The part of a view that the backbone receives: the middle part or the whole view."""
 
     share: float
     """Side of the part, which is the middle of the view, as a fraction of the view's side."""
@@ -31,7 +31,7 @@ class Look:
     """Side of the square to which the part is scaled, in pixels."""
 
     def at(self, view: Augmentation) -> Augmentation:
-        """Return a view that shows only this part of `view`."""
+        """Return a view of only the part of `view` that this `Look` selects."""
         left, top, right, bottom = view.crop
         margin = (1.0 - self.share) / 2
         wide, high = margin * (right - left), margin * (bottom - top)
@@ -65,7 +65,7 @@ class ClassificationExtractor(SquareExtractor):
         """Return the features of one view, float16, shape (1280,). Values are from 0 to 6.
 
         Args:
-            image: decoded image; may be reduced to a shorter side of `least_side` pixels.
+            image: decoded image; may be downscaled to `least_side` pixels on its shorter side.
             digest: digest of the image file, which determines the view.
             view: number of the view, from 0.
             looks: parts of the view whose features are averaged.

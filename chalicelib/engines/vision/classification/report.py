@@ -101,8 +101,7 @@ class ImageFolds:
         """Return accuracies and Brier score for the model card.
 
         Args:
-            last: learning curve record of the last epoch, which has the accuracy on held-out
-                images.
+            last: learning curve record of the last epoch, with the accuracy on held-out images.
             tests: number of held-out images.
             temperature: number by which the logits are divided.
         """
@@ -124,9 +123,9 @@ class ImageFolds:
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Return the temperature of the model, fitted to out-of-fold logits with smoothed targets.
+    """Return the temperature of the model, fitted to out-of-fold logits.
 
-    Without smoothing, the temperature would be extreme if there are few errors.
+    Targets are smoothed, because otherwise the temperature would be extreme if errors are few.
     """
     # Rule of succession: after n correct predictions, the next is wrong with probability 1 / (n +
     # 2).

@@ -47,7 +47,7 @@ class Whitening:
         return 2.0**-15
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays of the whitening to store in an artifact."""
+        """Return the arrays of the whitening by name, for an artifact."""
         return {"mean": self.mean, "whitening": self.matrix}
 
     def apply(self, embeddings: Floats) -> Doubles:

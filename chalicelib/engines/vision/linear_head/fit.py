@@ -98,7 +98,7 @@ class LinearFit:
         return self.head.steps / (self._plan.batches * self._plan.epochs)
 
     def advance(self) -> bool:
-        """Take some training steps, at most to the end of the epoch; return whether it ended."""
+        """Take some training steps in the current epoch; return whether the epoch has ended."""
         size = self.head.values.size
         batch = batch_size(len(self._plan.places))
         count = max(1, int(_STEP_WORK / (_BATCH_WORK + size * (2 * batch + _UPDATE_PASSES))))

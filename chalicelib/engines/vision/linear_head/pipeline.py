@@ -46,7 +46,7 @@ class Transform(Protocol):
         ...
 
     def arrays(self) -> Arrays:
-        """Return the arrays of the transformation to store in an artifact."""
+        """Return the arrays of the transformation by name, for an artifact."""
         ...
 
 
@@ -110,7 +110,7 @@ class HeadTask:
     """Length of a raw row, from which the work is estimated."""
 
     def cost(self, rows: int, labels: int) -> float:
-        """Estimate the multiplications of the task, to compute the progress of the training."""
+        """Estimate the number of multiplications, for the progress of the training."""
         visits = self.epochs * len(self.trained)
         return 1e9 + rows * self.raw_dims**2 + visits * (3e4 + 3.0 * self.raw_dims * labels)
 
@@ -185,7 +185,7 @@ class HeadPipeline:
         return False
 
     def save(self) -> Arrays:
-        """Return the state as arrays for `restore`; no arrays before the first batch."""
+        """Return the state as arrays for `restore`; an empty mapping before the first batch."""
         if self._fit is None:
             return self._saved or {}
         return self._fit.save()

@@ -1,6 +1,7 @@
 """Splits images into a training and a held-out part, and into folds.
 
-Near-duplicates are in the same part and fold, unless otherwise no image could be held out.
+Near-duplicates are in the same part and fold. But if no image could be held out in this way, they
+may be in different parts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageSplit:
-    """The split of the images of a training into training and held-out part, and into folds."""
+    """Which images of a training are held out, and the fold of each image."""
 
     held_out: Bools
     """Whether each image is held out, bool, shape (images,)."""
@@ -40,7 +41,7 @@ def split_images(
 ) -> ImageSplit:
     """Hold out images of each label, and assign the images to folds.
 
-    A label with too few images to hold out one of them is trained but not tested.
+    If a label has too few images to hold any out, it is trained but not tested.
 
     Args:
         targets: labels of the images.

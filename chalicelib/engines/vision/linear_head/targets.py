@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ImageTargets:
-    """The labels of each image. Labels are numbered again, without the labels that no image has."""
+    """The labels of each image. Labels without images are left out, so labels are renumbered."""
 
     def __init__(self, labels_of: Sequence[Sequence[int]], names: int) -> None:
         """Assign a number to each label that any image has.

@@ -152,7 +152,7 @@ class LinearHeadTraining(ABC):
         """Return the learning curve record of an epoch."""
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return the tasks by which penalties are compared; none if there is only one penalty."""
+        """Return tasks whose results compare the penalties; none if there is only one penalty."""
         del split
         return []
 
@@ -204,7 +204,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def scored_part(self) -> Ints:
-        """Indexes of the training images for measuring training accuracy and loss, int, (n,)."""
+        """Indexes, int, (n,), of training images for measuring training accuracy and loss."""
         trained = self.trained
         work = _COMPARED_DIMS * self.targets.size
         most = min(_MOST_JUDGED, max(_LEAST_JUDGED, int(_JUDGED_WORK / work)))
@@ -221,7 +221,7 @@ class LinearHeadTraining(ABC):
         return self._finder.pairs()
 
     def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:
-        """Return the logits of finished tasks for images on which the task's head was not trained.
+        """Return logits from finished tasks, for images on which the heads were not trained.
 
         Args:
             purpose: only tasks with this purpose are used.

@@ -33,7 +33,7 @@ class SigmoidCalibration:
     """Divisor of the shifted logits."""
 
     def shares(self, logits: Floats) -> Doubles:
-        """Return calibrated probabilities, float64, (rows, labels), of logits of the same shape."""
+        """Convert logits, (rows, labels), to calibrated probabilities, float64, same shape."""
         shifted = (logits.astype(np.float64) - self.shifts) / self.temperature
         return sigmoid(shifted, GridArithmetic()).astype(np.float64)
 

@@ -93,7 +93,7 @@ class TrainedMultiLabel:
 
     @property
     def least_side(self) -> int:
-        """Length to which decoding may reduce an image's shorter side, in pixels."""
+        """Minimum length of the shorter side of a downscaled image, in pixels."""
         return self._extractor.least_side
 
     @property
@@ -173,7 +173,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
     """Read a model from the bytes of `dump`; its backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, are not a multi-label model, or of an unknown version.
+        ArtifactError: the bytes are damaged, not a multi-label model, or of an unknown version.
     """
 
     def build(artifact: Artifact) -> TrainedMultiLabel:

@@ -161,7 +161,7 @@ class MultiLabelFolds:
         """Return accuracies, mean average precision and Brier score for the model card.
 
         Args:
-            last: learning curve record of the last epoch, which has accuracies on held-out images.
+            last: learning curve record of the last epoch, with accuracies on held-out images.
             tests: number of held-out images.
         """
         accuracies = zip(last["labels"], last["testAccuracies"], strict=True)

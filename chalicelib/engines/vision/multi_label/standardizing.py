@@ -64,7 +64,7 @@ class Standardizing:
         return UNIT
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays of the standardisation to store in an artifact."""
+        """Return the arrays of the standardisation by name, for an artifact."""
         return {"mean": self.mean, "scale": self.scale}
 
     def apply(self, features: Floats) -> Doubles:

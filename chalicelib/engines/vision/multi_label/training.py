@@ -130,7 +130,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return one task for each penalty and fold. Their predictions decide the penalty."""
+        """Return one task for each penalty and fold; `choose` compares the tasks' predictions."""
         ranks = np.where(split.held_out, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held_out[chosen]])
@@ -147,7 +147,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return tasks
 
     def choose(self, tasks: list[HeadTask]) -> int:
-        """Return the index of the strongest penalty that is not clearly worse than the best."""
+        """Return the index of the strongest penalty that is nearly as good as the best penalty."""
         if not tasks:
             return _USUAL_PENALTY
         found = [self.choice_scores(choice) for choice in range(len(PENALTIES))]
@@ -161,7 +161,7 @@ class MultiLabelTraining(LinearHeadTraining):
         """Return the out-of-fold logits of the heads with one penalty, and the true labels.
 
         Args:
-            choice: index of the penalty in `tried`.
+            choice: index of the penalty in `penalties`.
 
         Returns:
             The logits and the true labels, both of shape (images, labels).

@@ -21,7 +21,7 @@ _LARGE_GAIN = 0.02
 
 @dataclass(frozen=True)
 class Compared:
-    """The mean average precision (AP) of detections without a method and with it."""
+    """Mean average precision (AP) without and with a certain detection method."""
 
     before: float | None
     """Mean AP without the method; None if unknown."""
@@ -32,7 +32,7 @@ class Compared:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain is significant. If so, it justifies five times the time."""
+        """Return whether the gain is significant, which justifies five times the time."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
@@ -51,7 +51,7 @@ class Compared:
 def compare(
     before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Compared:
-    """Compare the detections without a method and with it.
+    """Compare detections without and with a certain method.
 
     Args:
         before: detections without the method.

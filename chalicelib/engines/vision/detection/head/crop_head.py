@@ -110,12 +110,12 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
 
 
 def item_limit(totals: Sequence[int], limit: int) -> int:
-    """Return the limit of items per label with which all labels have at most `limit` items.
+    """Return how many items each label may have, so that the total is at most `limit`.
 
     Args:
         totals: number of items of each label.
-        limit: maximum number of items of all labels together. It is exceeded if there are more than
-            `limit` labels, because the limit is at least 1.
+        limit: maximum total number of items. It is exceeded if there are more than `limit` labels,
+            because each label may have at least 1 item.
     """
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > limit:

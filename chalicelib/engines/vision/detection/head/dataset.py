@@ -1,4 +1,4 @@
-"""Training data of a dense head: feature maps of views, and cells that must predict objects."""
+"""Training data of a dense head: feature maps, and the cells that must predict objects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def centres(cells: int) -> Doubles:
 
 
 def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Doubles, Ints]:
-    """Clip boxes to the view; remove boxes whose visible part is too small.
+    """Clip boxes to their view; remove boxes if too small a part of them is visible.
 
     Args:
         boxes: left, top, right, bottom in pixels of the view, float64, shape (boxes, 4).
@@ -100,7 +100,7 @@ def truth_of(image: LabelledPicture) -> tuple[Doubles, Ints]:
 
 @dataclass(frozen=True)
 class DatasetItem:
-    """A view of an image, with the shift of its feature maps for one use in a training."""
+    """A view of an image, with a shift of its feature maps, which augments the training."""
 
     place: int
     """Index of the image."""

@@ -50,7 +50,7 @@ def detection_loss(
 
 
 def distances_of(logs: Floats) -> Floats:
-    """Convert logarithms of distances, which the head predicts, to distances in cells."""
+    """Convert the output of the head, logarithms of distances, to distances in cells."""
     distances: Floats = np.exp(np.minimum(logs, LARGEST_LOG))
     return distances
 

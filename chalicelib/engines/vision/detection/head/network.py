@@ -233,7 +233,6 @@ class TrainingWorkspace(Workspace):
         self._layers[layer].forward(values, kernel, out)
 
     def _masked(self, activations: Floats) -> Floats:
-        """Return the gradient at the input of a ReLU: 0 where its output `activations` is 0."""
         inside = self._grid.inside(self._gradient)
         np.multiply(self._grid.inside(self._back), self._grid.inside(activations) > 0.0, out=inside)
         return inside

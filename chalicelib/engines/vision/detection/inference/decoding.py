@@ -63,7 +63,7 @@ def non_maximum_suppression(
 def decayed_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, decay: float, count: int
 ) -> tuple[Ints, Doubles]:
-    """Remove boxes that overlap a box of higher score too much; lower the remaining scores.
+    """Remove boxes that overlap a better box too much; lower the scores of the remaining boxes.
 
     The more a box overlaps boxes of higher score, the more its score is lowered. Source: Bodla et
     al. 2017, Soft-NMS, the Gaussian form.

@@ -57,7 +57,7 @@ class TrainedDetector:
 
     @property
     def least_side(self) -> int:
-        """Length to which decoding may reduce an image's shorter side, in pixels."""
+        """Minimum length of the shorter side of a downscaled image, in pixels."""
         if self._rules.is_tiled:
             return TILED_SIDE
         return SIDE if self._model.crop_head is None else LEAST_SIDE

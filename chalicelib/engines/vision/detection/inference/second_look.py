@@ -34,7 +34,7 @@ _MOST_BOXES = 300
 
 
 def distinct(candidates: Candidates) -> Candidates:
-    """Return the candidates, best first, except if they overlap a better candidate too much."""
+    """Return the candidates, best first, that do not overlap a better candidate too much."""
     best = candidates.scores.max(axis=1, initial=0.0)
     # Across labels, because a crop is described once, whatever its label.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
@@ -62,7 +62,7 @@ class SecondLook:
 
         Args:
             candidates: result of `distinct`.
-            rows: features of the crops of the first candidates, float32, shape (crops, 1280).
+            rows: features, float32, shape (n, 1280), of crops of the first n candidates.
         """
         if not len(rows):
             return candidates

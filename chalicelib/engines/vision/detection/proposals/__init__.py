@@ -1,1 +1,1 @@
-"""Proposals: boxes that a detector shipped with Presage finds, and a head that labels them."""
+"""Finds boxes (proposals) with a detector that ships with Presage, and labels them by a head."""

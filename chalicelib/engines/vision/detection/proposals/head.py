@@ -98,7 +98,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Return the sums over the images of these sums and of `other`."""
+        """Return the total of these sums and the sums in `other`."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,

@@ -1,6 +1,6 @@
 """Proposes boxes that may be objects, with a detector that ships with Presage.
 
-Boxes are used whatever class the detector assigns to them.
+The class that the detector assigns to a box is ignored.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def pool_boxes(values: Singles, boxes: Doubles) -> Doubles:
 
 
 def _at(sums: Doubles, x: Doubles, y: Doubles) -> Doubles:
-    """Return cumulative sums of a map at points (x, y), interpolated within each cell."""
+    """Return the values of `sums` at the points (x, y), interpolated between four entries."""
     last = len(sums) - 2
     column, row = (np.minimum(place.astype(np.int64), last) for place in (x, y))
     right, down = (x - column)[:, None], (y - row)[:, None]

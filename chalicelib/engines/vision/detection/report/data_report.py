@@ -37,9 +37,9 @@ def suspicions_of(
         labels: label names.
 
     Returns:
-        One record for each detection that contradicts the label of an annotated box, if no other
-        detection confirms the label. Also one record for each detection that does not overlap an
-        annotated box much. In a record of the second kind, `id` and `label` are None.
+        One record for each detection that overlaps an annotated box with another label, unless some
+        detection confirms the label of the box. Also one record for each detection that hardly
+        overlaps any annotated box; `id` and `label` of this record are None.
     """
     boxes, known = truth_of(image)
     shared = iou(detections.boxes, boxes)
@@ -200,8 +200,8 @@ def _near_pairs(
     """Find pairs of near-duplicate images: equal files, or images with close features.
 
     Returns:
-        The most similar pairs, at most 20,000, with their cosines. Also the number of pairs with
-        one image in the training part and the other in the held-out part.
+        At most 20,000 pairs (the most similar ones) with their cosines, and the number of all pairs
+        of one training image and one held-out image.
     """
     if not reviewed:
         return [], 0

@@ -105,7 +105,7 @@ class DetectionContext:
         return is_free and not self.rules.is_tiled
 
     def mirrored_maps(self, place: int) -> Maps:
-        """Return the feature maps of the mirror image of an image, computed as in a prediction."""
+        """Return feature maps of an image's mirror image, computed like those of a prediction."""
         features = self.data.features
         # The first copy of an image is its mirror image: see `augmented_view`.
         if features.views(place) > 1:

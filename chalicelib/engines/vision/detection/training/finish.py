@@ -63,7 +63,7 @@ class StageResults:
 
     @property
     def unseen(self) -> list[EvaluatedImage]:
-        """Return detections in images that the detecting heads were not trained on."""
+        """Return detections in images, from heads that were not trained on these images."""
         return [*self.review.evaluated, *self.trials.evaluated]
 
 

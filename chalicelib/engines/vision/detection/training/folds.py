@@ -28,7 +28,7 @@ class TrialFold:
 def trial_folds(context: DetectionContext) -> list[TrialFold]:
     """Split the training images into folds; equal image files are in the same fold.
 
-    A fold is left out if there is no image outside it to train on, or no image in it.
+    Folds without images, or with all images, are left out.
     """
     rest, labels = list(context.trained), len(context.labels)
     folds: list[TrialFold] = []

@@ -1,6 +1,6 @@
-"""Fits heads that label proposed boxes: one head to all training images, and one for each fold.
+"""Fits heads that label proposed boxes: one to all training images, and one for each fold.
 
-The head of a fold is fitted to the images outside the fold.
+The head of a fold is fitted to the training images that are not in the fold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Computes features of crops of annotated boxes. A head that classifies crops is fitted to them."""
+"""Crops annotated boxes. Features of the crops are used to fit a head that classifies crops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CROPS_A_STEP = 40
 
 
 class CropStage:
-    """Computes features of crops of annotated boxes, about the same number for each label."""
+    """Crops annotated boxes, about equally many per label, and computes features of the crops."""
 
     def __init__(self, context: DetectionContext, is_needed: Callable[[], bool]) -> None:
         """Prepare the stage.

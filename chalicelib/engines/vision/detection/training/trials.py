@@ -120,7 +120,7 @@ class Trials:
 
     @property
     def needs_dense(self) -> bool:
-        """Whether the model needs a dense head. It can change until all trials are done."""
+        """Whether the model needs a dense head. The answer can change until all trials are done."""
         if self._context.options.has_named_epochs:
             return True
         if all(stage.is_done for stage in self.stages):
@@ -140,7 +140,7 @@ class Trials:
 
     @property
     def evaluated(self) -> list[EvaluatedImage]:
-        """Return detections in folds for the calibration; none if enough images are held out."""
+        """Return detections in folds, for the calibration; none if enough images are held out."""
         if not self._is_calibrating:
             return []
         if not self.way.is_dense:
@@ -242,11 +242,6 @@ class Trials:
         return lambda: AnswerWay(proposal_head=self.proposals.head(number), is_dense=False)
 
     def _aligned(self, number: int | None) -> ProposalHead:
-        """Return a proposal head whose scores are on the scale of the dense head's scores.
-
-        Args:
-            number: the head is fitted without this fold; None: it is fitted to all training images.
-        """
         own, other = (fit_calibration(_answers(part)) for part in (self._proposed, self._plain))
         return self.proposals.head(number).aligned(own, other)
 

@@ -62,7 +62,7 @@ class DetectionExtractor:
 
     @property
     def least_side(self) -> int:
-        """Length to which decoding may reduce an image's shorter side, in pixels."""
+        """Minimum length of the shorter side of a downscaled image, in pixels."""
         return SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
@@ -92,7 +92,7 @@ class RetailExtractor(DetectionExtractor):
 
     @property
     def least_side(self) -> int:
-        """Length to which decoding may reduce an image's shorter side, in pixels."""
+        """Minimum length of the shorter side of a downscaled image, in pixels."""
         return TILED_SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:

@@ -30,7 +30,7 @@ _JITTER = (0.7, 1.3)
 
 @dataclass(frozen=True)
 class ImageView:
-    """A square of 416 pixels that shows a part of an image; the rest of the square is grey."""
+    """A square of 416 x 416 pixels that shows a part of an image on a grey background."""
 
     source: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right, bottom of the part, as fractions of the image's width and height."""
@@ -80,7 +80,8 @@ def augmented_view(digest: bytes, number: int) -> ImageView:
 
     Args:
         digest: digest of the image file, 16 bytes.
-        number: 0 is the image, 1 its mirror image; others are enlarged parts or reduced images.
+        number: 0 is the image, 1 its mirror image, all others are random views: enlarged parts of
+            the image, or the image reduced in size.
     """
     if number < 2:
         return ImageView(is_mirrored=number == 1)
