@@ -41,23 +41,23 @@ class Arithmetic(Protocol):
     """Number of threads that share an evaluation. Results do not depend on it."""
 
     def features(self, values: Floats) -> Floats:
-        """Round features in place; float, any shape."""
+        """Round features, float, any shape, in place; return them."""
         ...
 
     def weights(self, values: Floats) -> Floats:
-        """Round weights in place; float, any shape."""
+        """Round weights, float, any shape, in place; return them."""
         ...
 
     def residuals(self, values: Floats) -> Floats:
-        """Round weighted residuals in place; float, any shape."""
+        """Round weighted residuals, float, any shape, in place; return them."""
         ...
 
     def exp(self, values: Floats) -> Floats:
-        """Replace values of at most 0 by exponentials, and return them; float, any shape."""
+        """Replace values, float, at most 0, any shape, by their exponentials; return them."""
         ...
 
     def log(self, values: Floats) -> Floats:
-        """Return the natural logarithm of positive values; float, any shape."""
+        """Return the natural logarithms of positive values, float, any shape."""
         ...
 
 
@@ -82,11 +82,11 @@ class PlainArithmetic:
         return values
 
     def exp(self, values: Floats) -> Floats:
-        """Replace values by exponentials, and return them; float32, any shape."""
+        """Replace values, float32, any shape, by their exponentials; return them."""
         return np.exp(values, out=values)
 
     def log(self, values: Floats) -> Floats:
-        """Return the natural logarithm; float32, any shape."""
+        """Return the natural logarithms of values, float32, any shape."""
         return np.log(values)
 
 
@@ -99,23 +99,23 @@ class GridArithmetic:
         self.threads = threads
 
     def features(self, values: Floats) -> Floats:
-        """Round to multiples of 2**-13 in place; float64, any shape."""
+        """Round features, float64, any shape, to multiples of 2**-13 in place; return them."""
         return _round_to(values, _FEATURE_STEPS)
 
     def weights(self, values: Floats) -> Floats:
-        """Round to multiples of 2**-18 in place; float64, any shape."""
+        """Round weights, float64, any shape, to multiples of 2**-18 in place; return them."""
         return _round_to(values, _WEIGHT_STEPS)
 
     def residuals(self, values: Floats) -> Floats:
-        """Round to multiples of 2**-22 in place; float64, any shape."""
+        """Round residuals, float64, any shape, to multiples of 2**-22 in place; return them."""
         return _round_to(values, _RESIDUAL_STEPS)
 
     def exp(self, values: Floats) -> Floats:
-        """Replace values of at most 0 by exponentials, and return them; float64, any shape."""
+        """Replace values, float64, at most 0, any shape, by their exponentials; return them."""
         return exact_exp(values)
 
     def log(self, values: Floats) -> Floats:
-        """Return the natural logarithm of positive values; float64, any shape."""
+        """Return the natural logarithms of positive values, float64, any shape."""
         return exact_log(values)
 
 

@@ -148,7 +148,7 @@ def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def read_kind(data: bytes) -> str:
-    """Return the kind in an archive's header; an empty string if it has none.
+    """Return the kind in an archive's header, or an empty string if the header has no kind.
 
     Raises:
         ArtifactError: the archive is damaged.
@@ -176,7 +176,7 @@ def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str,
 
 
 def read_header(member: Array | None) -> dict[str, Any]:
-    """Decode the JSON header, stored as uint8, shape (bytes,)."""
+    """Decode the JSON header, which is an array of bytes, uint8, shape (bytes,)."""
     if member is None:
         raise ArtifactError("These bytes hold arrays, but not those of an artifact.")
     try:

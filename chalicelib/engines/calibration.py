@@ -68,8 +68,8 @@ def energies(logits: Floats, temperature: float) -> Doubles:
     """Return the log-sum-exp of the logits divided by the temperature.
 
     Returns:
-        The energies, float64, shape (texts,): high for texts like the training data, low for
-        others.
+        The energies, float64, shape (texts,). Texts that resemble the training data have high
+        energies.
     """
     result = np.empty(len(logits))
     for first in range(0, len(logits), _CHUNK_ROWS):

@@ -87,16 +87,16 @@ def likely_label_errors(
 ) -> list[Suspect]:
     """Return examples whose labels are probably wrong, the most suspicious first.
 
-    The method is confident learning. The threshold of a label is its mean probability over the
-    examples with this label. An example counts as an error if the most probable label that reaches
-    its threshold is not the given label.
+    The method, confident learning, first estimates the number of errors. The threshold of a label
+    is its mean probability over the examples with this label. An example is a likely error if,
+    among the labels that reach their thresholds, the most probable label is not the given label.
 
-    At most as many examples as errors are returned: those whose given label has the lowest
-    probability and is not the most probable label. Labels with fewer than LEAST_EXAMPLES examples
-    are not examined.
+    Then the examples whose given label has the lowest probability are returned, up to the
+    estimated number. Examples are skipped if their given label is the most probable label, or has
+    fewer than LEAST_EXAMPLES examples.
 
     Args:
-        probabilities: out of fold, float, shape (examples, labels).
+        probabilities: out-of-fold probabilities, float, shape (examples, labels).
         truth: label indexes as given, int, shape (examples,).
         limit: maximum number of suspects to return.
 
@@ -121,8 +121,8 @@ def _answers_and_errors(
 ) -> tuple[Ints, int]:
     """Return the most probable label of every example, and the estimated number of label errors.
 
-    `thresholds` has each label's mean probability over its own examples. `is_counted` marks the
-    labels that are examined.
+    `thresholds` has the mean probability of each label over the examples with this label.
+    `is_counted` marks the labels that are examined.
     """
     answers, off_diagonal = np.empty(len(truth), np.int64), 0
     # A chunk at a time, so that no copy of all probabilities is made.

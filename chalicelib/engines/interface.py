@@ -52,7 +52,7 @@ class TextTrainingSet:
 
     @property
     def words(self) -> Sequence[bytes]:
-        """Return the `word_digests`, or the `digests` if there are no word digests."""
+        """Return `word_digests`; if they are missing, return `digests`."""
         return self.word_digests or self.digests
 
 
@@ -103,7 +103,7 @@ class TextMetrics:
 
 @dataclass(frozen=True, slots=True)
 class TextEpoch:
-    """An epoch: a group of optimiser iterations on the training part of the split."""
+    """The record of an epoch, which is a group of optimiser iterations on the training part."""
 
     epoch: int
     """Number of the epoch, from 1."""

@@ -53,7 +53,7 @@ def label_scores(matrix: Ints, labels: int) -> LabelScores:
     """Return precision, recall and F1 of each label from a confusion matrix.
 
     Args:
-        matrix: counts, int, shape (size, size), size at least `labels`.
+        matrix: counts, int, shape (size, size), where `size` is at least `labels`.
         labels: number of labels. Further rows and columns, such as out of domain, get no scores.
 
     Returns:
@@ -121,7 +121,7 @@ def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATIO
 
 
 def wilson_interval(hits: int, total: int) -> Interval:
-    """Return the 95 % interval of a fraction, given hits and trials; for no trials, 0 to 1.
+    """Return the fraction `hits / total` with its 95 % interval, which is 0 to 1 if `total` is 0.
 
     Source: Wilson 1927, score interval.
     """
@@ -194,10 +194,10 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
 def precision_recall_curve(probabilities: Floats, truth: Ints) -> PrecisionRecallCurve:
     """Return the micro-averaged precision-recall curve, with at most `CURVE_POINTS` points.
 
-    The points are evenly chosen along recall.
+    The points are evenly spaced by recall.
 
     Returns:
-        The curve, thresholds strictly ascending; empty without examples.
+        The curve, with strictly ascending thresholds; empty if there are no examples.
     """
     if len(truth) == 0:
         return PrecisionRecallCurve([], [], [], [])

@@ -1,7 +1,7 @@
 """Divides examples into a training part, a held-out part, and folds.
 
-Each label is divided in the same proportion. Where an example belongs depends on its digest and
-the seed, not on its position. Groups of near-duplicates are never divided.
+Each label is divided in the same proportion. The part and the fold of an example depend on its
+digest and the seed, not on its position. Groups of near-duplicates are never divided.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def split_examples(
         groups: group number, equal for near-duplicates, int, shape (examples,).
         training_share: fraction of a label's examples to train on.
         folds: number of folds, at least 2.
-        seed: chooses the order.
+        seed: seed of the random order of examples.
     """
     ranks = shuffled_ranks(keys, seed)
     held = hold_out(labels, groups, ranks, training_share)

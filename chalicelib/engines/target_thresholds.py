@@ -30,10 +30,10 @@ def target_thresholds(
 ) -> list[dict[str, Any]]:
     """Return a record for each target precision, from out-of-fold predictions.
 
-    A record has the lowest threshold at which these predictions reach the target precision and
-    predictions for other inputs are expected to reach it. It is None if no threshold is sufficient.
-    The record also has the coverage: the fraction of predictions at or above the threshold, with
-    its 95 % interval.
+    A record has a probability threshold and its coverage. The threshold is the lowest at which the
+    target precision is reached by these predictions, and is expected for other inputs. It is None
+    if there is no such threshold. The coverage is the fraction of predictions at or above the
+    threshold, with its 95 % interval.
 
     Args:
         probabilities: probability of each prediction, float, shape (predictions,); -1 for a
@@ -41,8 +41,8 @@ def target_thresholds(
         is_right: whether the prediction is correct, bool, shape (predictions,).
         counts: whether each prediction counts for the coverage, bool, shape (predictions,); None
             if all count.
-        gain: how much higher the log-odds of predictions are in the served model, which is trained
-            on more examples than the models of these predictions. It affects only the coverage.
+        gain: log-odds of a prediction in the served model, minus its log-odds out of fold. The
+            served model has more training examples. The gain affects only the coverage.
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
     counts = np.ones(len(rounded), bool) if counts is None else counts

@@ -173,7 +173,7 @@ class JoinedGraph:
         return [renamed(output) for output in outputs]
 
     def _upgraded(self, node: SourceNode, renamed: Callable[[str], str], opset: int) -> Pieces:
-        """Return an included node with renamed values; axes in an attribute become an input."""
+        """Return a renamed copy of a node, with its axes as an input instead of an attribute."""
         inputs = [renamed(name) for name in node.inputs]
         rest: Pieces = []
         for field in node.rest:

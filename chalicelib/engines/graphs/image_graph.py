@@ -98,8 +98,8 @@ def write_multi_label_graph(parts: Artifact, folder: Callable[[str], Path]) -> J
 def _looks(header: Mapping[str, Any]) -> Sequence[tuple[float, int]]:
     """Return the parts of an image that the model uses.
 
-    Each part has two numbers: its side as a fraction of the image's side, and the side in pixels
-    to which it is scaled.
+    Each part has two numbers: its length as a fraction of the image's length, and its length in
+    pixels after scaling.
     """
     seen = header["preprocessing"].get("looks")
     # Models of the first version saw only the whole image.
@@ -178,7 +178,7 @@ def _unit_rows(graph: JoinedGraph, rows: str, dtype: str) -> str:
 
 
 def _answer(graph: JoinedGraph, shares: str, known: Array, labels: int, meaning: str) -> None:
-    """Add the output: the probability of each label, 0 for labels that the head does not know."""
+    """Add the output of the graph: label probabilities, 0 for labels unknown to the head."""
     zero = graph.constant(np.zeros((1, 1), np.float32))
     first = graph.add("Gather", shares, graph.integers(0), axis=1)
     joined = graph.add("Concat", shares, graph.add("Mul", first, zero), axis=1)

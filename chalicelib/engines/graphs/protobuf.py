@@ -84,17 +84,17 @@ def varint(number: int) -> bytes:
 
 
 def number_field(number: int, value: int) -> bytes:
-    """Return a field with an integer."""
+    """Encode the field `number` with an integer as its value."""
     return varint(number << 3 | _VARINT) + varint(value)
 
 
 def text_field(number: int, value: str) -> bytes:
-    """Return a field with a string."""
+    """Encode the field `number` with a string as its value."""
     return b"".join(bytes_field(number, [value.encode()]))
 
 
 def bytes_field(number: int, pieces: Sequence[Piece]) -> Pieces:
-    """Return a field with bytes or a message."""
+    """Encode the field `number` with bytes or a message as its value."""
     size = sum(len(piece) for piece in pieces)
     return [varint(number << 3 | _PREFIXED) + varint(size), *pieces]
 

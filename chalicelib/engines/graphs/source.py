@@ -121,7 +121,7 @@ def reduction_axes(field: Field) -> list[int] | None:
 
 
 def renamed_tensor(message: memoryview, name: str) -> Pieces:
-    """Return a tensor message with another name."""
+    """Return a copy of a tensor message with the name `name`."""
     rest = [field.whole for field in read_fields(message) if field.number != _TENSOR_NAME]
     return [text_field(_TENSOR_NAME, name), *rest]
 
@@ -139,7 +139,7 @@ def renamed_value(message: memoryview, name: str, prefix: str) -> bytes:
 
 
 def _with_prefix(message: memoryview, path: Sequence[int], prefix: str) -> bytes:
-    """Return a message with a prefix added to the strings at a path of field numbers."""
+    """Add a prefix to strings in a message; `path` has the field numbers that lead to them."""
     found = b""
     for field in read_fields(message):
         if field.number != path[0]:

@@ -88,7 +88,7 @@ class TextHead:
         self._scales = np.repeat(np.asarray(parameters.norms, np.float32), dims)
 
     def answer(self, vectors: str) -> None:
-        """Add the outputs, computed from a vector, float32, shape (1, dims)."""
+        """Add the outputs of the graph. `vectors` names a value, float32, shape (1, dims)."""
         graph, own, labels = self._graph, self._own, len(self._own.labels)
         alone = self._head_logits(vectors)
         features = graph.add("Sub", vectors, graph.constant(own.means))
@@ -122,7 +122,7 @@ class TextHead:
         return self._graph.add("Add", product, self._graph.constant(offsets))
 
     def _directions(self, features: str, centre: Array) -> str:
-        """Add nodes that centre features and scale them to unit length: float64, (1, dims)."""
+        """Add nodes that centre features and scale them to unit length. The result is float64."""
         graph = self._graph
         moved = graph.add("Sub", graph.cast(features, "float64"), graph.constant(centre, "float64"))
         squares = graph.add("ReduceSum", graph.add("Mul", moved, moved), graph.integers(1))
@@ -132,16 +132,16 @@ class TextHead:
         return graph.add("Div", graph.add("Round", graph.add("Mul", units, steps)), steps)
 
     def _cosines(self, units: str, anchors: Array) -> str:
-        """Add nodes that compare a text with all stored texts: cosines, float32, (1, anchors)."""
+        """Add nodes that compute cosines, float32, (1, anchors), of a text to all stored texts."""
         graph = self._graph
         stored = graph.cast(graph.constant(smallest_integers(anchors.T)), "float32")
         product = graph.add("MatMul", graph.cast(units, "float32"), stored)
         return graph.add("Div", product, graph.constant(ANCHOR_STEPS, "float32"))
 
     def _add_nearness(self, nearest: NearestTexts, alone: str, features: str) -> str:
-        """Add nodes that raise the logits of labels with nearby training texts; shape (1, labels).
+        """Add nodes that raise the logits of labels with nearby training texts.
 
-        The nodes compute the same as `NearestTexts.add_to`; the result is float32.
+        The nodes compute the same as `NearestTexts.add_to`: float32, shape (1, labels).
         """
         graph, labels = self._graph, len(nearest.ends)
         units = self._directions(features, np.zeros(len(self._scales)))
@@ -179,9 +179,9 @@ class TextHead:
         return self._graph.add("ReduceLogSumExp", logits, self._graph.integers(1))
 
     def _signals(self, rejector: Rejector, alone: str, logits: str, features: str) -> str:
-        """Add nodes that compute three signals that a text is in the domain: float64, (1, 3).
+        """Add nodes that compute three numbers that show whether a text is in the domain.
 
-        `Rejector.signals` computes the same numbers with numpy.
+        The nodes compute the same as `Rejector.signals`: float64, shape (1, 3).
         """
         graph, domain, scale = self._graph, rejector.domain, rejector.scale
         axis = graph.integers(1)
@@ -218,9 +218,9 @@ class TextHead:
         return graph.add("Sub", found, doubt)
 
     def _cautious(self, rejector: Rejector, shares: str, signals: str) -> str:
-        """Add nodes that move probabilities of uncertain texts towards equal values, (1, labels).
+        """Add nodes that make label probabilities more equal if a text may be out of the domain.
 
-        The nodes compute the same as `DomainScale.cautious`; the result is float32.
+        The nodes compute the same as `DomainScale.cautious`: float32, shape (1, labels).
         """
         graph, trust = self._graph, np.array(rejector.scale.trust)
         odds = graph.add("MatMul", signals, graph.constant(trust[:-1, None], "float64"))
@@ -231,7 +231,7 @@ class TextHead:
         return graph.add("Add", graph.add("Mul", shares, certainty), even)
 
     def _rejected(self, rejector: Rejector, signals: str) -> str:
-        """Add nodes that test whether the domain score is below the threshold: bool, (1, 1)."""
+        """Add nodes that test whether the domain score is below the threshold."""
         graph = self._graph
         # The distance from the boundary is limited to a maximum.
         ceilings = np.array([np.inf, np.inf, LINE_CEILING])

@@ -80,7 +80,7 @@ def _read_arrays(content: bytes, check: Callable[[], None]) -> dict[str, Array]:
 
 
 def _check_directory(content: bytes) -> None:
-    """Raise ArtifactError if the archive's directory is missing, or too long to be read."""
+    """Raise ArtifactError if the list of files in a zip archive is missing or too long."""
     end = content[-_END.size :]
     is_end = len(end) == _END.size and end.startswith(b"PK\x05\x06")
     # A second, larger record would count instead of this one.

@@ -1,7 +1,7 @@
 """Loads the head of an imported model with the installed networks, and tests it.
 
-Graphs in the archive are never opened. A head names its networks by digest, and only installed
-networks with the same digest are used.
+Graphs in the imported archive are never opened. The head lists the digests of its networks, and
+only installed networks with these digests are used.
 """
 
 from __future__ import annotations
@@ -131,9 +131,9 @@ def compare_golden(
     golden: Sequence[tuple[str | Picture, object]],
     check: Callable[[], None],
 ) -> float:
-    """Compare predictions of the head and of the exporting service; return the largest difference.
+    """Return the largest difference between predictions of a head and the expected predictions.
 
-    Differences are measured between probabilities, 0 to 1.
+    It is a difference of probabilities, 0 to 1.
 
     Args:
         head: the loaded head.
@@ -160,7 +160,7 @@ def compare_golden(
 
 
 def _difference(items: Items, expected: Any) -> float:
-    """Return the largest difference of probability; infinity if labels or objects do not match."""
+    """Return the largest difference of probabilities; infinity if labels or objects differ."""
     if [as_json(one) for one in items] == expected:
         return 0.0
     if any("box" in one for one in expected) or any(isinstance(one, Detection) for one in items):
@@ -175,10 +175,10 @@ def _difference(items: Items, expected: Any) -> float:
 
 
 def _box_difference(boxes: list[dict[str, Any]], expected: list[dict[str, Any]]) -> float:
-    """Return the largest difference of probability between two lists of detected objects.
+    """Return the largest difference of probabilities between two lists of detected objects.
 
-    Objects with the same label and nearly the same box are compared. The difference is infinite
-    if an object with a probability of at least _SURE has no match in the other list.
+    Objects with the same label and nearly the same box match and are compared. The difference
+    is infinite if an object with a probability of at least _SURE has no match.
     """
     largest = 0.0
     for these, others in ((boxes, expected), (expected, boxes)):

@@ -52,7 +52,7 @@ def dump_part(items: Sequence[tuple[int, Judgement]]) -> bytes:
     """Return the stored form of judgements; equal judgements give equal bytes.
 
     Args:
-        items: index of each sample's line in the part, and the model's judgement.
+        items: for each sample, the index of its line in the part, and its judgement.
     """
     names: dict[str, int] = {}
     labels = [

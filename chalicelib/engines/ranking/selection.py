@@ -78,7 +78,7 @@ def choose(
 
 
 class _Field:
-    """Computes the gain of each sample. Errors that selected samples correct do not count again."""
+    """Computes the gain of each sample. Errors that selected samples correct are left out."""
 
     def __init__(self, vectors: Singles, weights: Singles) -> None:
         self._vectors, self._weights = vectors, weights
@@ -91,9 +91,9 @@ class _Field:
             self._measure(np.arange(first, min(first + _BLOCK, len(vectors))))
 
     def best(self) -> int | None:
-        """Return the index of the sample with the largest gain; the first one if several are equal.
+        """Return the index of the sample with the largest gain; if gains are equal, the first one.
 
-        None if all samples are selected or excluded.
+        Return None if all samples are selected or excluded.
         """
         if not self._is_free.any():
             return None

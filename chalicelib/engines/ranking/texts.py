@@ -1,4 +1,4 @@
-"""Judges unlabelled texts with a model, for rankings of what to label next."""
+"""Judges unlabelled texts with a model, to rank the texts that users should label next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def judge(trained: TrainedText, blocks: Blocks) -> Iterator[Judgement]:
 
     Args:
         trained: the model.
-        blocks: vectors by encoder, float32, shape (texts, dims).
+        blocks: for each encoder, vectors of the texts, float32, shape (texts, dims).
     """
     count = min((len(block) for block in blocks.values()), default=0)
     for row in range(count):
