@@ -33,7 +33,7 @@ _GAIN_OF_FIVE = 0.15
 
 
 class LabelQuality(NamedTuple):
-    """The quality of each label in a cross-validation, and its weight in the overall metric."""
+    """Quality of each label in a cross-validation, and the label's weight in the overall metric."""
 
     names: Sequence[str]
     counts: Ints
@@ -47,7 +47,7 @@ class LabelQuality(NamedTuple):
 def single_label_advice(
     names: Sequence[str], truth: Ints, answers: Ints, is_cut: Bools | None = None
 ) -> list[dict[str, Any]]:
-    """Return the advice for a model with one label per example; gains are in accuracy.
+    """Return advice for a model with one label per example, with expected gains in accuracy.
 
     Args:
         names: names of the labels.
@@ -81,7 +81,7 @@ def label_name_advice(labels: int, examples: int) -> dict[str, Any]:
 def multi_label_advice(
     names: Sequence[str], truth: Bools, average_precisions: Floats
 ) -> list[dict[str, Any]]:
-    """Return the advice for a multi-label model; gains are in mean average precision.
+    """Return advice for a multi-label model, with expected gains in mean average precision.
 
     Args:
         names: names of the labels.
@@ -96,9 +96,9 @@ def multi_label_advice(
 def with_shift(
     advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
 ) -> list[dict[str, Any]]:
-    """Return the advice on an adjusted version of a model.
+    """Return the advice for the adjusted version of a model.
 
-    If users word their texts differently from the examples, the advice includes an entry about it.
+    An entry is added if users word their texts differently from the examples.
 
     Args:
         advice: advice on the version before the adjustment.

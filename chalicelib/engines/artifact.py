@@ -86,7 +86,7 @@ def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Art
         oldest: the oldest version that is accepted; None accepts only `version`.
 
     Raises:
-        ArtifactError: damaged bytes, another kind, or another version.
+        ArtifactError: the bytes are damaged, or have another kind or version.
     """
     members = _read_members(data)
     header = read_header(members.pop(_HEADER, None))
@@ -117,7 +117,7 @@ def read(
         oldest: the oldest version that is accepted; None accepts only `version`.
 
     Raises:
-        ArtifactError: damaged bytes, another kind, another version, or a part is missing.
+        ArtifactError: the bytes are damaged, have another kind or version, or miss a part.
     """
     content = load(data, kind, version, oldest)
     try:

@@ -18,7 +18,7 @@ def map_in_threads(
     Args:
         work: called with an item; must be safe to call from several threads.
         items: arguments of the calls.
-        threads: number of simultaneous calls. If it is 1, or for one item, no thread is started.
+        threads: number of simultaneous calls. With 1, or with a single item, no thread is started.
     """
     count = min(threads, len(items))
     if count <= 1:

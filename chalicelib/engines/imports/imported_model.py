@@ -1,4 +1,4 @@
-"""Loads the head of an imported model with the installed networks, and tests it.
+"""Loads the head of an imported model, combines it with installed networks, and tests it.
 
 Graphs in the imported archive are never opened. The head lists the digests of its networks, and
 only installed networks with these digests are used.

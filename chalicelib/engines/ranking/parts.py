@@ -1,7 +1,7 @@
-"""Stores the model's judgements of the samples in one part of a ranking.
+"""Converts a model's judgements of samples to bytes for storage, and back.
 
-Samples are divided into parts of limited size, which are judged one after the other. A judgement is
-the suggested label, its probability and the uncertainty.
+A ranking divides samples into parts of limited size, which are judged one after the other. A
+judgement is the suggested label, its probability and the uncertainty.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Defines a trained text model, which predicts labels from text vectors, and stores it."""
+"""Defines trained text models, which predict labels from text vectors, and their stored form."""
 
 from __future__ import annotations
 

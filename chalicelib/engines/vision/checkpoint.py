@@ -31,7 +31,7 @@ class Checkpoint:
 
 
 def dump_checkpoint(checkpoint: Checkpoint, fingerprint: str) -> bytes:
-    """Return the bytes of `checkpoint` and the fingerprint of its training."""
+    """Convert a checkpoint and the fingerprint of its training to bytes for storage."""
     import numpy as np
 
     header = {

@@ -83,7 +83,7 @@ class FeatureReader(Protocol):
         ...
 
     def views(self, place: int) -> int:
-        """Return for how many views of the image `place` there are features, at least 1."""
+        """Return the number of views of the image `place` that have features, at least 1."""
         ...
 
     def row(self, place: int, view: int = 0) -> Halves:

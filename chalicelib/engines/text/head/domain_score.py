@@ -50,9 +50,9 @@ FARTHEST = 20.0
 
 @dataclass(frozen=True, slots=True)
 class DomainScale:
-    """Means and deviations of the signals of texts, and weights of the signals.
+    """Scales the three signals of a text, and computes a probability from them.
 
-    A weighted sum of scaled signals gives the probability that a text is in the domain.
+    See `Rejector` for the signals. The probability is that the text is in the domain.
     """
 
     means: tuple[float, ...]

@@ -114,7 +114,7 @@ class SplitEvaluator:
     def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
     ) -> tuple[Singles, Bools]:
-        """Return label probabilities and rejections, computed as the finished model does.
+        """Return label probabilities and rejections, as the finished model computes them.
 
         Args:
             logits: `alone`, or `alone` plus weighted cosines to the nearest training texts.

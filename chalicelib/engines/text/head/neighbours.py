@@ -51,7 +51,7 @@ ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Stored training texts of each label, and the weight of the cosine to the nearest text."""
+    """Stored training texts of each label. A cosine to such a text raises the label's logit."""
 
     anchors: Integers
     """Directions of training texts in units of 1/512, shape (anchors, dims), sorted by label."""

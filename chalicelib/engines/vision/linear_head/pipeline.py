@@ -76,7 +76,7 @@ class HeadSpec(Protocol):
         ...
 
     def loss(self, places: Ints) -> Loss:
-        """Return the loss of a head that is trained on the images `places`, int, shape (n,)."""
+        """Return the loss function of a head for the training images `places`, int, shape (n,)."""
         ...
 
     def decay(self, choice: int, pictures: int) -> float:
@@ -110,7 +110,7 @@ class HeadTask:
     """Length of a raw row, from which the work is estimated."""
 
     def cost(self, rows: int, labels: int) -> float:
-        """Estimate the number of multiplications, for the progress of the training."""
+        """Estimate the number of multiplications of the task, as a measure of its duration."""
         visits = self.epochs * len(self.trained)
         return 1e9 + rows * self.raw_dims**2 + visits * (3e4 + 3.0 * self.raw_dims * labels)
 

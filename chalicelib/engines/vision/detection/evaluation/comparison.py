@@ -37,7 +37,7 @@ class Compared:
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is significant or at least 0.01. It justifies twice the time."""
+        """Return whether the gain is significant or at least 0.01, to justify twice the time."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         is_enough = self.gain is not None and self.gain.value >= LIKELY_GAIN
         return is_enough or self.is_certain

@@ -100,7 +100,7 @@ def truth_of(image: LabelledPicture) -> tuple[Doubles, Ints]:
 
 @dataclass(frozen=True)
 class DatasetItem:
-    """A view of an image, with a shift of its feature maps, which augments the training."""
+    """A view of an image, whose feature maps may be shifted to augment the training."""
 
     place: int
     """Index of the image."""

@@ -181,7 +181,7 @@ class DenseFit:
         """Compute the loss and the gradient of one view; return the loss.
 
         `slot` is the index of the buffer that receives the gradient. `positives` is the number of
-        cells in the whole batch that must predict objects. The loss is divided by it.
+        cells in the whole batch that must predict objects. The loss is divided by this number.
         """
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)

@@ -30,7 +30,7 @@ def detection_loss(
         targets: cells of the image that must predict objects.
         labels: number of labels.
         positives: number of cells in the whole batch that must predict objects. The loss is divided
-            by it.
+            by this number.
     """
     gradient = np.empty_like(outputs)
     gradient[:, labels:] = 0.0

@@ -1,1 +1,1 @@
-"""Finds boxes (proposals) with a detector that ships with Presage, and labels them by a head."""
+"""Finds boxes (proposals) with a detector that ships with Presage, and labels them with a head."""

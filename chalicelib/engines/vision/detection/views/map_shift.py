@@ -26,7 +26,7 @@ FARTHEST = 3
 
 @dataclass(frozen=True)
 class MapShift:
-    """A shift of the feature maps and the boxes of a view, which augments the training."""
+    """A shift of the feature maps and the boxes of a view, to augment the training."""
 
     down: int
     """Shift downwards, in cells of the coarsest map."""

@@ -1,4 +1,4 @@
-"""Views of an image: the part that a view shows, and the conversion of boxes.
+"""Defines views, which show parts of an image, and converts boxes between view and image.
 
 A view depends only on the image's digest, its size and the view's number. Boxes are left, top,
 right, bottom in pixels, float64, shape (boxes, 4).
@@ -105,7 +105,7 @@ def augmented_view(digest: bytes, number: int) -> ImageView:
 def tiled_views(width: int, height: int) -> list[ImageView]:
     """Return a view of the whole image, then up to 16 views of overlapping tiles.
 
-    Tiles are square parts of the image after its longer side is scaled to 1,250 pixels.
+    The image is scaled to 1,250 pixels on its longer side. Tiles are square parts of it.
     """
     scale = TILED_SIDE / max(width, height)
     columns = _tile_spans(width * scale)
