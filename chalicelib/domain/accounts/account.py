@@ -33,7 +33,7 @@ class AccountKey:
     """When a replaced key stops being accepted; None for the current key."""
 
     def is_valid(self, now: datetime) -> bool:
-        """Return whether signatures with this key, and the tokens issued for them, are valid."""
+        """Return whether the key has not expired. Tokens of an expired key are not valid."""
         return self.expires_at is None or now < self.expires_at
 
 
@@ -66,7 +66,7 @@ class Account:
 
     @property
     def is_paid(self) -> bool:
-        """Return whether the plan is paid. Trainings of paid plans run before free trainings."""
+        """Return whether the plan is paid. Its trainings run before trainings of free plans."""
         return self.plan != "STARTER"
 
     def key(self, key_id: str, now: datetime) -> AccountKey | None:
@@ -79,7 +79,7 @@ class Account:
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """The account that makes a call, with the model that the call names and the API key sent."""
+    """The account that makes a call, the API key of the call, and the model that the call names."""
 
     account: Account
     model: ServedModel | None = None

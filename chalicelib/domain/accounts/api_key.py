@@ -89,7 +89,7 @@ class ApiKey:
         return self.expires_at is None or now < self.expires_at
 
     def is_use_due(self, now: datetime) -> bool:
-        """Return whether the stored time of the key's last use is at least NOTED_EVERY old."""
+        """Return whether the stored time of the last use is missing or at least NOTED_EVERY old."""
         return self.last_used_at is None or now - self.last_used_at >= NOTED_EVERY
 
 
@@ -119,7 +119,7 @@ def check_scope(scope: str, needed_scope: str) -> None:
 
     Args:
         scope: ALL or PREDICT, the scope of the key.
-        needed_scope: PREDICT or ALL, as the call needs; NO_KEY if the call accepts no API key.
+        needed_scope: the scope that the call needs: PREDICT, ALL, or NO_KEY for no API key.
 
     Raises:
         InsufficientScope: the scope does not allow the call.

@@ -3,7 +3,7 @@
 Each account and cost class has a token bucket in one row, shared by all processes. A token permits
 one call. A process takes as many tokens at once as the bucket gains in a second, and uses them up
 in memory, so that few calls read or write the row. With up to 50 processes, the effective limit is
-at most twice, and at least half, the intended limit.
+between half and twice the intended limit.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class _Drawn:
     def is_due(self, now: float) -> bool:
         """Return whether this process must take tokens from the shared bucket again.
 
-        The result is True once the process has used its tokens, and always BURST_SECONDS after it
-        took them. If the bucket was nearly empty, the result is True after SCARCE_SECONDS.
+        Tokens are taken again once all are used. If the bucket was nearly empty, tokens are taken
+        again after SCARCE_SECONDS. Tokens older than BURST_SECONDS are always replaced.
         """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:

@@ -57,25 +57,25 @@ KEPT_AFTER_RESET = timedelta(days=400)
 
 
 def month_start(now: datetime) -> datetime:
-    """Return the first moment of the month, UTC."""
+    """Return the first moment of the month that contains `now`, UTC."""
     return datetime(now.year, now.month, 1, tzinfo=UTC)
 
 
 def next_month_start(now: datetime) -> datetime:
-    """Return the first moment of the next month, UTC: the reset date of allowances."""
+    """Return the first moment of the next month, UTC, at which allowances are reset."""
     years, month = divmod(now.month, 12)
     return datetime(now.year + years, month + 1, 1, tzinfo=UTC)
 
 
 def month_key(now: datetime) -> str:
-    """Return the name of the month in quota rows, for example `2026-11`."""
+    """Return the name of the month of `now` in quota rows, for example `2026-11`."""
     return f"{now.year:04d}-{now.month:02d}"
 
 
 def percents_passed(limit: int, before: int, after: int) -> list[int]:
-    """Return the percentages in NOTED_PERCENTS that the usage has newly reached.
+    """Return the percentages in NOTED_PERCENTS that a growing usage has just reached.
 
-    `limit` is the number of calls that equals 100 %. The usage grew from `before` to `after` calls.
+    The usage grew from `before` to `after` calls. A usage of `limit` calls is 100 %.
     """
     marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
     return [percent for percent, mark in marks.items() if before < mark <= after]
@@ -130,7 +130,7 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples shown to an account on a day; count none if that would exceed `limit`.
+        """Count examples shown to an account on a day, unless their sum would exceed `limit`.
 
         Returns:
             Whether the examples were counted.
@@ -138,7 +138,7 @@ class Counters(Protocol):
 
 
 class Reservation:
-    """A call that uses a monthly allowance, and the state of its count."""
+    """One call against a monthly allowance, and whether the call is counted."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class Reservation:
         return Usage(limit, used, starts_at, resets_at)
 
     def begin(self) -> None:
-        """Restart the clock of the call, so that its duration excludes the counting of the call."""
+        """Start to measure the duration of the call, after the call has been counted."""
         self._began = time.perf_counter()
 
     def release(self) -> None:
@@ -227,7 +227,7 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """The exit stack of a running API call. It undoes the counts of the call if the call fails."""
+    """The exit stack of a running API call. If the call fails, the stack undoes its counts."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()
@@ -242,8 +242,8 @@ _ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=N
 def until_answered(operation: str) -> Iterator[None]:
     """Undo the counts made in the `with` block if the block fails.
 
-    An API call can fail after the counted work has succeeded, for example while its answer is
-    encoded.
+    The block runs a whole API call. The call can fail after its counted work has succeeded, for
+    example while the answer is encoded.
 
     `operation` is the name of the operation in log lines.
     """
@@ -362,7 +362,7 @@ class Allowances:
             yield
 
     def browse(self, account: Account, records: int) -> None:
-        """Count examples that are about to be shown for review; `records` is their number.
+        """Count `records` examples that are about to be shown for review.
 
         Raises:
             BrowseQuotaExceeded: the examples would exceed the limit of the day.
@@ -410,7 +410,7 @@ class Allowances:
 
 @contextmanager
 def _settled(reservation: Reservation) -> Iterator[None]:
-    """End a reservation at the end of the API call, or earlier if the `with` block fails."""
+    """End a reservation at the end of the API call, or at once if the `with` block fails."""
     try:
         yield
     except Exception as error:
@@ -442,10 +442,10 @@ def _no_example_call_left(limit: int, now: datetime) -> ExampleQuotaExceeded:
 
 
 def whole_seconds(duration: timedelta) -> int:
-    """Return the whole seconds to wait, at least 1."""
+    """Return a duration in seconds, rounded up; at least 1."""
     return max(1, math.ceil(duration.total_seconds()))
 
 
 def reset_text(moment: datetime) -> str:
-    """Format the moment at which an allowance is reset, in UTC."""
+    """Return `moment`, when an allowance is reset, as text for messages, in UTC."""
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

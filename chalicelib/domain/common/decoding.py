@@ -1,4 +1,4 @@
-"""Prepares types before several threads decode them at the same time."""
+"""Prepares types, so that several threads can decode JSON to these types at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _lock = threading.Lock()
 
 @cache
 def prepare(kind: type) -> None:
-    """Make msgspec inspect a struct or dataclass type before several threads decode it at once."""
+    """Make msgspec inspect a struct or dataclass type before several threads decode JSON to it."""
     # msgspec 0.22.0 inspects a type at its first decoding, and two threads that do so at once crash
     # the process with a segmentation fault.
     with _lock:

@@ -1,7 +1,7 @@
-"""Calls sent with an `Idempotency-Key`, whose first answer is stored and replayed.
+"""Calls with an `Idempotency-Key`: the first answer is stored, and repeated calls get this answer.
 
-The row of a key stores the ids of the objects that the call creates, from the first attempt on. So
-a later attempt finds what an earlier attempt did, and cannot create an object twice.
+The first attempt reserves ids for the objects that the call creates, and stores them in the row of
+the key. So a later attempt finds these objects, and does not create them again.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Give objects created in the `with` block the ids that are reserved for the call."""
+    """Make `object_id` and `object_number` return the ids of `call` within the `with` block."""
     token = _CALL.set(call)
     try:
         yield
@@ -118,13 +118,13 @@ def under_key(call: KeyedCall) -> Iterator[None]:
 
 
 def object_id() -> str:
-    """Return a string id for a new object, the same in all attempts with one idempotency key."""
+    """Return an id for a new object. It is the same in all attempts with one idempotency key."""
     call = _CALL.get()
     return new_string_id() if call is None else call.object_id
 
 
 def object_number() -> int | None:
-    """Return the integer id reserved for the call's new object; None without idempotency key."""
+    """Return the integer id reserved for the call's new object; None if no id is reserved."""
     call = _CALL.get()
     return None if call is None else call.number or None
 
@@ -142,6 +142,6 @@ def attempt() -> int:
 
 
 def mark() -> str | None:
-    """Return the id that the call writes into its rows; None without an idempotency key."""
+    """Return the id that marks rows written by this call; None without an idempotency key."""
     call = _CALL.get()
     return None if call is None else call.object_id

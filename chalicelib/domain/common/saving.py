@@ -24,4 +24,4 @@ FindUnsaved = Callable[[], Unsaved | None]
 
 
 def all_is_saved() -> None:
-    """Return None, for a storage that has no unsaved data because it saves each write at once."""
+    """Return None: a storage that saves each write at once has no unsaved data."""

@@ -49,7 +49,7 @@ class ExampleChange:
 
 @dataclass(frozen=True)
 class CorrectionResult:
-    """The result of a correction: numbers of changed examples, and the examples themselves."""
+    """The numbers of examples that a correction changed, and the changed examples."""
 
     moved: int = 0
     changed: int = 0
@@ -83,11 +83,12 @@ class Traces:
 
 
 def target_label(view: DatasetView, change: Correction, at: str = "") -> int:
-    """Return the id of the new label that a correction sets; 0 if the label does not change.
+    """Return the id of the label that a correction sets; 0 if it does not change the label.
 
     Raises:
-        LabelNotFound: the dataset has no label with this id.
-        InvalidParameter: the dataset has no label with this name, or both id and name were sent.
+        LabelNotFound: the dataset has no label with the id in `change`.
+        InvalidParameter: the dataset has no label with the name in `change`, or `change` has both
+            id and name. The error text adds `at` before the parameter's name.
     """
     if change.label_id is not None and change.label is not None:
         raise InvalidParameter(f"{at}label", "send 'labelId' or 'label', one of them.")

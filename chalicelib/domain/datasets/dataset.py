@@ -59,9 +59,10 @@ class LabelCounts:
 
     @property
     def packed(self) -> list[int]:
-        """Return the label's id, counts and fence tokens as a list to store in the dataset's row.
+        """Return the label's id, counts and correction tokens as a list for the dataset's row.
 
-        The three fence tokens are left out if all of them are 0.
+        The tokens are the fence tokens of three corrections: of the name, the uploaded examples and
+        the feedback. They are left out if all three are 0.
         """
         changes = [self.name_fence, self.upload_layout, self.feedback_layout]
         members = [self.label_id, self.upload, self.feedback]
@@ -77,14 +78,14 @@ class LabelCounts:
         return self.upload if source == UPLOAD else self.feedback
 
     def layout(self, source: str) -> int:
-        """Return the id of a source's chunk layout: its last correction's fence token, or 0."""
+        """Return the fence token of the correction that last rewrote a source's examples, or 0."""
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
         """Return the counts after a correction has rewritten the examples of one source.
 
         The source is `upload` or `feedback`, and has `count` examples after the correction.
-        `layout` is the id of the new chunk layout. This id is the fence token of the correction.
+        `layout` is the fence token of the correction.
         """
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)
@@ -190,7 +191,7 @@ class DatasetView:
         return next((label for label in self.labels if label.label_id == label_id), None)
 
     def label_named(self, name: str) -> Label | None:
-        """Return the label whose current or former name equals `name` in normal form, or None."""
+        """Return the label with this current or former name, compared by `normal_form`, or None."""
         names = {label.label_id: NamesOfLabel(label.name, label.former) for label in self.labels}
         found = ids_by_name(names).get(normal_form(name))
         return None if found is None else self.label(found)

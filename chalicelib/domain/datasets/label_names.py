@@ -2,8 +2,8 @@
 
 A name can be typed in composed or decomposed characters, which look alike: one code point for é, or
 an e followed by an accent. New names are stored and compared in Unicode normalization form C.
-Labels created before this rule keep their id and name. If two labels differ only in the form, a
-name refers to the label whose stored name is in form C.
+Labels created before this rule keep their id and name. If two stored names differ only
+in the form, a sent name refers to the label with the stored name in form C.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ INVISIBLE = "the label has no character that shows."
 
 
 def normal_form(name: str) -> str:
-    """Return a label name in its stored form: trimmed, in Unicode form C."""
+    """Return a label name as it is stored: trimmed, in Unicode normalization form C."""
     name = name.strip()
     # Most names are ASCII, and this runs for every row of a file.
     return name if name.isascii() else unicodedata.normalize("NFC", name)
@@ -124,7 +124,7 @@ def is_missing_mark(label: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def may_be_missing(label: str) -> bool:
-    """Return whether a label, such as `none`, is ambiguous: a real label or a missing value."""
+    """Return whether a label such as `none` can be a real label or stand for a missing value."""
     return _is_possible(label.casefold()) and label != _DATABASE_NULL
 
 

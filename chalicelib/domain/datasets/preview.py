@@ -1,4 +1,4 @@
-"""Preview of an upload: sheets, columns, and the first rows as they would be interpreted."""
+"""Preview of an upload: sheets, columns, and the first rows as the upload would read them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class ColumnRank:
-    """Two ranks of a column: as a text column and as a label column. Rank 1 is the best."""
+    """The ranks of a column as a text column and as a label column. Rank 1 is the best."""
 
     text: int
     label: int
@@ -82,8 +82,8 @@ def cut_row(
 ) -> PreviewRow:
     """Return a row of the preview with long cells shortened.
 
-    `pair` is the text and the label of the row; None if they cannot be read. `reason` says why the
-    row is rejected; None for a valid row.
+    `row` is the row number. `pair` is the text and the label of the row; None if they cannot be
+    read. `reason` says why the row is rejected; None for a valid row.
     """
     shown = cells[:PREVIEW_COLUMNS]
     most = min(_CELL_CHARACTERS, _ROW_CHARACTERS // max(1, len(shown)))

@@ -26,7 +26,7 @@ class RejectedItem:
 
 @dataclass(frozen=True)
 class Receipt:
-    """The result of one upload; seen = kept + duplicates + rejected."""
+    """The result of one upload. `seen` is the sum of `kept`, `duplicates` and `rejected`."""
 
     receipt_id: str
     dataset_id: int
@@ -46,7 +46,7 @@ class Receipt:
 
 @dataclass
 class UploadScan:
-    """The counts of an upload while its file is read; seen = kept + duplicates + rejected."""
+    """The counts of an upload, which increase while its file is read."""
 
     new_labels: list[str] = field(default_factory=list)
     """Labels that the dataset does not have yet, in order of first appearance."""

@@ -1,4 +1,4 @@
-"""Uploads. The call contains the file, or names a URL or a file that is already in the bucket.
+"""Uploads. An upload call contains a file, or names a URL or a file already in the bucket.
 
 A file that is too large for the gateway is sent to the bucket directly. The caller requests a
 presigned form, sends the file with this form, and then passes the form's `path` to an upload call
@@ -95,7 +95,8 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
 def claimed_file(account_id: str, source: Mapping[str, object]) -> UploadedFile | None:
     """Return the uploaded file that a job has claimed. No other call can use this file.
 
-    `source` has the job's `path`, and the `etag` of the file if it was sent with a presigned form.
+    `source` has the `path` in the job. If `path` refers to a presigned form, `source` also has the
+    `etag` of the file that was sent with the form.
 
     Returns:
         The file; None if the path does not refer to a presigned form.

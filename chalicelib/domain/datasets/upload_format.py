@@ -151,7 +151,7 @@ def check_options(dataset_type: str, options: ReadingOptions) -> None:
     """Raise an error if the options do not fit the dataset type.
 
     Raises:
-        InvalidParameter: the format has boxes and the dataset type has none, or vice versa; or a
+        InvalidParameter: only one of the format and the dataset type has boxes. Also raised if a
             label separator was sent for a type other than `image-multi-label`.
     """
     kind = options.format
@@ -232,7 +232,7 @@ def checked_header(value: bool | int | None) -> bool | int | None:
     """Check the `header` option; return it unchanged.
 
     Args:
-        value: whether a row has the column names, or the number of this row; None if not sent.
+        value: whether the file has a row of column names, or this row's number; None if not sent.
 
     Raises:
         InvalidParameter: the row number is not between 1 and 100.

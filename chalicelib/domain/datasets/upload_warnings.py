@@ -48,14 +48,14 @@ LEAST_INSIDE = 0.9
 
 @dataclass
 class OddBoxes:
-    """Counts the boxes with one kind of problem, and lists the first boxes."""
+    """Counts the boxes with one kind of problem, and lists the first few of these boxes."""
 
     count: int = 0
     places: list[str] = field(default_factory=list)
     """Image and label of the first boxes with the problem, at most MAX_PLACES."""
 
     def add(self, place: str) -> None:
-        """Count a box; list its place if fewer than MAX_PLACES are listed."""
+        """Count a box. List its position `place` if fewer than MAX_PLACES positions are listed."""
         self.count += 1
         if len(self.places) < MAX_PLACES:
             self.places.append(place)
@@ -156,8 +156,8 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
 def _find_lists(labels: Iterable[str], between: str) -> list[str]:
     """Return the labels that are lists of other labels, joined by the separator `between`.
 
-    The separator can also be part of a single name, such as `Parts, repairs`. So if fewer than half
-    of the labels with the separator are such lists, no label is returned.
+    The separator can also be part of a single name, such as `Parts, repairs`. So no label is
+    returned if fewer than half of the labels with the separator are lists of other labels.
     """
     known = {label: [part.strip() for part in label.split(between)] for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
@@ -173,7 +173,7 @@ def split_labels(cell: str) -> list[str]:
 
 
 def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
-    """Return a warning about a number `cut` of texts that have more words than the models read."""
+    """Return a warning that `cut` texts have more words than the models read."""
     if not cut:
         return []
     are = "1 text has" if cut == 1 else f"{cut:,} texts have"
@@ -217,8 +217,8 @@ def warn_of_counts(
 def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
     """Return a warning if the same text occurs with different labels.
 
-    `count` is the number of these texts. `places` has the positions of the first of these texts,
-    such as `row 7`.
+    `count` is the number of texts with different labels. `places` has the positions of the first
+    of these texts, such as `row 7`.
     """
     if not count:
         return []
@@ -290,7 +290,7 @@ def _warning_of_boxes(code: str, message: str, boxes: OddBoxes) -> list[UploadWa
 
 
 def refuse_warnings(warnings: Sequence[UploadWarning]) -> None:
-    """Raise InvalidUpload if there are warnings. Called if the caller allows none (`strict`)."""
+    """Raise InvalidUpload if there are warnings. Called only if the caller sent `strict`."""
     if warnings:
         listed = " ".join(f"{warning.code}: {warning.message}" for warning in warnings)
         raise InvalidUpload(
