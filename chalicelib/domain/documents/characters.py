@@ -1,6 +1,6 @@
 """The characters that OCR results may contain, for English and for western European documents.
 
-When the PP-OCR recogniser is installed, all other characters are removed from its alphabets.
+The installation of the PP-OCR recogniser removes all other characters from its alphabets.
 `to_documented` and `to_latin` convert text from other sources, such as Tesseract.
 """
 
@@ -76,7 +76,7 @@ def to_documented(text: str) -> str:
     """Convert a line of text to the characters in CHARACTERS.
 
     Letters with accents, ligatures and full-width forms become plain letters. Punctuation becomes a
-    similar character of the set. Everything else is dropped.
+    similar character of CHARACTERS. Everything else is dropped.
 
     Returns:
         Words separated by single spaces; empty if nothing is left.
@@ -97,7 +97,7 @@ def _reduced(text: str, alphabet: frozenset[str]) -> str:
 def _stand_in(character: str, alphabet: frozenset[str]) -> str:
     """Return a character of `alphabet` unchanged; replace another character by a similar one.
 
-    White space becomes a space. If the set has no similar character, return an empty string.
+    White space becomes a space. If `alphabet` has no similar character, return an empty string.
     """
     if character in alphabet:
         return character

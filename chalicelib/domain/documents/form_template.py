@@ -1,6 +1,7 @@
-"""Form templates: the keys and table headers to look for on a form, sent or learned from examples.
+"""Form templates: the keys and table headers to look for on a form.
 
-Spec: Form template; beyond.md, section 16.
+A caller sends a template, or Presage learns it from examples. Spec: Form template; beyond.md,
+section 16.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class TemplateKey:
 
     @property
     def virtual(self) -> str | None:
-        """Return the name of a virtual key in VIRTUAL_KEYS; None for a key printed on the page."""
+        """Return the kind of text to find, such as `email`; None if the page shows the key."""
         name = self.variations[0].lower()
         return name if len(self.variations) == 1 and name in VIRTUAL_KEYS else None
 

@@ -22,7 +22,7 @@ _NOWHERE = PixelBox(1, 1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class PlacedWidget:
-    """A form field of a PDF on one page, with its box in pixels as the API returns them."""
+    """A form field of a PDF on one page, with its box in pixels of the page as displayed."""
 
     widget: FormWidget
     page_number: int

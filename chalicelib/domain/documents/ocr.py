@@ -116,7 +116,7 @@ class Finding:
 
     @property
     def box(self) -> PixelBox:
-        """Return the box of the item, in pixels as the API returns them."""
+        """Return the box of the item, in pixels of the page as displayed."""
         return self.view.answer_box(place_of(self.item))
 
 
@@ -144,7 +144,7 @@ class PageFindings:
 
     @property
     def unread_boxes(self) -> list[UnreadBox]:
-        """Return the boxes of text that was detected but not recognised, from the top."""
+        """Return the boxes of text that was detected but not recognised, from top to bottom."""
         places = sorted(self.unread, key=lambda rect: (rect.min_y, rect.min_x))
         number = self.view.page.number
         return [UnreadBox(self.view.answer_box(place), number) for place in places]
@@ -162,7 +162,7 @@ class UnreadBox:
 
 @dataclass(frozen=True, slots=True)
 class PageSize:
-    """Page number and size of a page as displayed."""
+    """The number of a page, and the size at which the page is displayed."""
 
     number: int
     """Number of the page, from 1."""
@@ -247,7 +247,7 @@ def shown_probability(value: float) -> float:
 
 
 def place_of(item: Item) -> Rect:
-    """Return the smallest rectangle that contains all parts of a found item."""
+    """Return the smallest rectangle that contains all parts of an item."""
     if isinstance(item, TableBlock):
         return item.table.table.box
     if isinstance(item, FormField):
@@ -275,7 +275,7 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the best form field for each entity, out of the fields on all pages.
+    """Return, for each entity, the best of the form fields on all pages.
 
     Fields are compared by these criteria, in this order: whether the key matches well; whether
     there is a value; `fit`, or the probability if there is no `fit`; and the page number.

@@ -221,7 +221,7 @@ class Page:
     """Codes that say what was left out when the page was read."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
-        """Convert a rectangle to whole pixels as the API returns them, clipped to the page."""
+        """Convert a rectangle to whole pixels of the page as displayed, clipped to the page."""
         width, height = self.answer_size
         return PixelBox(
             min(max(0, round(rect.min_x * self.scale)), width),
@@ -232,7 +232,7 @@ class Page:
 
     @property
     def answer_size(self) -> tuple[int, int]:
-        """Return width and height of the page as displayed, in pixels as the API returns them."""
+        """Return width and height of the page as displayed, in pixels."""
         return round(self.width * self.scale), round(self.height * self.scale)
 
 
@@ -283,9 +283,9 @@ class Unrolling:
 
 @dataclass(frozen=True, eq=False)
 class ReadPage:
-    """A page after its rotation to upright text, with its text lines.
+    """A page that was rotated to upright text, with its text lines.
 
-    Lines and pixels share one raster: the raster of the rotated page, or, if the page was bent, of
+    Coordinates of `lines` are pixels of the rotated page. If the page was bent, they are pixels of
     the straightened page.
     """
 

@@ -310,7 +310,7 @@ def lines_of_part(lines: Iterator[BatchLine], batch: Batch) -> Iterator[BatchLin
 
 
 def part_entry(number: int, failed: int) -> str:
-    """Return the entry of an answered part in `Batch.parts_done`."""
+    """Return the text that `Batch.parts_done` stores for a part with `failed` failed lines."""
     return f"{number}:{failed}" if failed else str(number)
 
 

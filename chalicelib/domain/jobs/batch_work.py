@@ -1,4 +1,4 @@
-"""Interfaces to read the input of batches, to predict or read lines, and to write results."""
+"""Interfaces of batches: they read the input, answer its lines, and write the results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BatchWork(Protocol):
     """Maximum size in bytes of a file that a request gives by `path`."""
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise the same error as a prediction call if a model does not fit this kind of batch."""
+        """Raise the error of a prediction call if a model cannot answer this kind of batch."""
 
     def check_sent(self, content: bytes, encoding: str) -> None:
         """Raise an error if a sent file is empty, too large, or clearly of an unreadable type.

@@ -54,7 +54,7 @@ def checked_description(manifest: Mapping[str, Any], family: str) -> ImportedDes
 
 
 def described(model: Model, description: ImportedDescription) -> Model:
-    """Return a model with the type, language and algorithm in the archive's description."""
+    """Return a model with the type, language and algorithm that `description` names."""
     request = replace(model.request, algorithm=description.algorithm)
     return replace(model, type=description.type, language=description.language, request=request)
 
@@ -76,7 +76,7 @@ def _labels(value: object) -> Sequence[str]:
 def imported_card(
     card: Mapping[str, Any], description: ImportedDescription, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the card of an imported model, with the metrics of `card`, the card in the archive.
+    """Return the card of an imported model. Its metrics come from `card`, the archive's card.
 
     `facts` are members of the card that this installation determines, such as id, name and engine.
 

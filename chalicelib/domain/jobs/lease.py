@@ -1,6 +1,7 @@
-"""A lease: the right to work on a job for some time. Its fence token stops stalled workers.
+"""Leases. A lease is the right to work on a job for some time.
 
-Work stops when its lease is lost or its time is up.
+A worker stops when it has lost the lease or its time is up. The fence token of a lease prevents
+writes of a worker that has lost the lease.
 """
 
 from __future__ import annotations
@@ -33,10 +34,9 @@ class Lease:
 def longest_lease(milliseconds: int) -> int:
     """Return the longest time that a lease can last, in milliseconds.
 
-    If a stored lease has more time left than this, the clock was set back after a worker took the
-    lease. Such a lease is not valid.
-
     `milliseconds` is the duration of the leases that workers request.
+
+    A stored lease with more time left is not valid: the clock was set back after it was taken.
     """
     return max(LONGEST_LEASE_MILLISECONDS, 2 * milliseconds)
 

@@ -31,7 +31,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
 
     @classmethod
     def of(cls, subject: object, **members: object) -> Self:
-        """Return the job for an object such as a dataset, with the ids of the object as members."""
+        """Return a job for `subject`, such as a dataset; the subject's ids become its members."""
         ids = (name for name in cls.__struct_fields__ if hasattr(subject, name))
         return cls(**{name: getattr(subject, name) for name in ids} | members)
 
@@ -104,10 +104,7 @@ class ExportJob(Job, frozen=True, kw_only=True, tag="export"):
 
 # A message without a part has no member `part`, so the default is not written.
 class BatchJob(Job, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
-    """Compute the answers of one part of a batch; or, if `part` is None, do the batch's next step.
-
-    The next step prepares, resumes or ends the batch.
-    """
+    """Answer one part of a batch. If `part` is None, prepare, resume or end the batch."""
 
     batch_id: str
     part: int | None = None

@@ -1,7 +1,7 @@
 """Fair queueing: accounts take turns, and the jobs of each account run in order.
 
-Start-time fair queueing (Goyal, Vin, Cheng: Start-time Fair Queuing, 1996). All jobs count as
-equally long.
+Start-time fair queueing (Goyal, Vin, Cheng: Start-time Fair Queuing, 1996). All jobs are treated
+as equally long.
 """
 
 from __future__ import annotations

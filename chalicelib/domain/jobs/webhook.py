@@ -176,5 +176,5 @@ def _key(secret: str) -> bytes:
 
 
 def pause_after(failures: int) -> timedelta:
-    """Return how long to wait with the next delivery after `failures` failures in a row."""
+    """Return how long to wait before the next delivery, after `failures` failures in a row."""
     return PAUSES[min(failures, len(PAUSES)) - 1]

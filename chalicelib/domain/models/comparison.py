@@ -32,7 +32,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Return whether the confidence interval includes losses of accuracy beyond TOLERANCE."""
+        """Return whether the lower end of the confidence interval is below TOLERANCE."""
         return self.low < TOLERANCE
 
     def swapped(self) -> Comparison:
@@ -49,8 +49,8 @@ def compare(
 
     Each prediction comes from a classifier that was not trained on the predicted example. Examples
     are left out if the older version does not know their current label. With `by_own_labels`,
-    predictions of the older version are compared with the labels that the examples had when this
-    version was trained, not with labels that were corrected later.
+    predictions of the older version are compared with the labels at the time of its training.
+    Later corrections of these labels are ignored.
 
     Returns:
         The comparison, older version first; None without two evaluations, or with fewer than
@@ -98,8 +98,8 @@ def _by_example(
 ) -> dict[tuple[int, str | None], EvaluatedExample]:
     """Return the examples by id and label.
 
-    The label is used only if ids repeat, as in multi-label evaluations. Otherwise, it is None in
-    all keys. Examples whose keys still repeat are left out.
+    The label is used only if an id occurs twice, as in multi-label evaluations. Otherwise, the
+    label is None in all keys. Examples with the same id and label are left out.
     """
     repeats = len({one.example_id for one in examples}) < len(examples)
     keys = [(one.example_id, one.expected if repeats else None) for one in examples]

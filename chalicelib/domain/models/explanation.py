@@ -1,4 +1,4 @@
-"""Explains a prediction by the words or regions whose removal changes it most.
+"""Explains a prediction: finds the words or regions whose removal changes the prediction most.
 
 For texts, the method is leave-one-out importance (Li, Monroe, Jurafsky, "Understanding Neural
 Networks through Representation Erasure"). For images, it is occlusion (Zeiler, Fergus, "Visualizing

@@ -192,7 +192,7 @@ class Model:
 
     @property
     def out_of_domain_rate(self) -> float | None:
-        """Return what fraction of in-domain texts may be rejected; None to never reject a text."""
+        """Return the maximum fraction of in-domain texts to reject; None to reject no text."""
         sent = self.request.param("outOfDomainRate")
         if self.request.algorithm == OUT_OF_DOMAIN:
             return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))

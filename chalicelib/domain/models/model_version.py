@@ -1,7 +1,7 @@
 """Versions of a model: each successful training adds one, and any stored version can be served.
 
-One attribute of the model's row stores the list of versions. A change is written only if the list
-has not changed since it was read. So a served version is never deleted.
+One attribute of the model's row stores the list of versions. A call writes its change only if
+no other call has changed the list in between. So a deleted version is never served.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Detection:
 
 
 def as_json(item: Probability | Detection) -> dict[str, Any]:
-    """Return a label or object as the JSON object that exported models store."""
+    """Return a predicted label or object in the JSON form that exported models store."""
     one: dict[str, Any] = {"label": item.label, "probability": item.probability}
     if isinstance(item, Detection):
         box = item.box
@@ -120,6 +120,6 @@ def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = N
 
 
 def ordered(items: Iterable[Probability], count: int | None = None) -> Ranked:
-    """Return the first `count` labels, sorted by descending probability, then by name."""
+    """Sort labels by descending probability, then by name; return the first `count`."""
     found = sorted(items, key=lambda item: (-item.probability, item.label))
     return tuple(found if count is None else found[:count])

@@ -237,7 +237,7 @@ def is_left_over(
     """Return whether a guard entry is obsolete: its training has ended or never started.
 
     `entry` is what `new_guard` returned, and `open_models` are the ids of models that are QUEUED or
-    RUNNING. `run_ends` is when the last run of each model ended, in milliseconds since 1970.
+    RUNNING. `run_ends` maps each model to the end of its last run, in milliseconds since 1970.
     """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # An entry newer than the end of the run belongs to a retraining that is about to be queued.

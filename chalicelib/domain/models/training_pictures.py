@@ -52,7 +52,7 @@ class TrainingPictures:
     """Ids of the labels in `labels`, in the same order; labels of a global dataset have no id."""
 
     def keep(self, places: Sequence[int]) -> TrainingPictures:
-        """Return a copy with only the images at the indexes `places`, and with all labels."""
+        """Return a copy with only the images at the indexes `places`; the labels do not change."""
         kept = [self.pictures[place] for place in places]
         return TrainingPictures(
             self.labels,
@@ -115,12 +115,12 @@ def _examples(picture: LabelledPicture) -> int:
 def fitting_views(base: Sequence[int], total: Sequence[int], most_rows: int) -> list[int]:
     """Return how many views of each image to use, so that the features fit into memory.
 
-    A view is the image or an augmented copy.
+    A view is the image or an augmented copy. Each view needs one row of features.
 
     Args:
         base: for each image, the number of views without augmentation. These are always used.
         total: for each image, the number of all views. Augmented views come last.
-        most_rows: number of feature rows that fit into memory.
+        most_rows: number of rows of features that fit into memory.
 
     Returns:
         For each image, the number of views to use. The last views of an image are left out first.

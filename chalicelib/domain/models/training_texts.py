@@ -96,7 +96,7 @@ class TrainingTexts:
         return replace(picked, available=len(self.texts))
 
     def _select(self, indexes: list[int]) -> TrainingTexts:
-        """Return a copy with only the texts at `indexes`, which ascend."""
+        """Return a copy with only the texts at `indexes`, which are in ascending order."""
         feedback = set(self.feedback_places)
         return replace(
             self,
