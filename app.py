@@ -46,7 +46,7 @@ def ingest_upload(event: SQSEvent) -> None:
 
 @app.on_sqs_message(queue="presage-embed", batch_size=1, name="embed_texts")
 def embed_texts(event: SQSEvent) -> None:
-    """Compute one part of an upload, a training or a batch: vectors, features or answers."""
+    """Compute vectors, features or answers for one part of an upload, a training or a batch."""
     _run("ingest", event)
 
 
@@ -88,7 +88,7 @@ def receive_upload(event: SQSEvent) -> None:
 
 @app.schedule("rate(1 minute)", name="sweep")
 def sweep(event: CloudWatchEvent) -> None:
-    """Resume abandoned work: expired leases, stale uploads, closed accounts."""
+    """Resend abandoned jobs, end deletions, and delete the data of closed accounts."""
     from chalicelib.workers import run_sweep
 
     run_sweep(app.container, event.context)

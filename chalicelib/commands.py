@@ -1,4 +1,4 @@
-"""Returns the shell commands that messages name, for an installed package or for a clone."""
+"""Returns shell commands for messages. An installed package and a clone need different commands."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class _EnvironmentReader:
         self._problems: list[str] = []
 
     def text(self, name: str, default: str) -> str:
-        """Return the value of a variable. An empty variable counts as missing."""
+        """Return the value of a variable; `default` if the variable is missing or empty."""
         return self._environment.get(name) or default
 
     def origins(self, name: str) -> tuple[str, ...]:

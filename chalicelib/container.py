@@ -117,8 +117,8 @@ class Container(TrainingContainer):
     def load(self, names: Sequence[str]) -> None:
         """Load parts of engines in the given order.
 
-        Parts that are in the catalogue but not on the disk are downloaded in parallel, while the
-        modules that use them are imported. Parts that are in neither place are skipped.
+        Missing parts that can be downloaded are downloaded in parallel, while the modules that use
+        them are imported. Other missing parts are skipped.
 
         Raises:
             StorageUnavailable: a download failed.

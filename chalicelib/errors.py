@@ -493,4 +493,4 @@ class PartsSent(Exception):
 
 
 class LeaseLost(Exception):
-    """Writing must stop: another process owns the job or dataset, or the job has ended."""
+    """The process must not write: another process owns the job or dataset, or the job has ended."""

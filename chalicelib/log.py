@@ -76,7 +76,7 @@ _LOGGER.addHandler(STREAM)
 
 
 def configure(level: str, stream: str = "") -> None:
-    """Set the log level and stream. If `stream` is empty, only warnings are written, to stderr."""
+    """Set log level and stream. If `stream` is empty, stderr gets only warnings and errors."""
     _LOGGER.setLevel(level)
     STREAM.stream_name = stream or STDERR
     STREAM.setLevel(logging.NOTSET if stream else logging.WARNING)
@@ -111,7 +111,7 @@ def warning(event: str, **facts: object) -> None:
 
 
 def error(event: str, exception: BaseException | None = None, /, **facts: object) -> None:
-    """Log a failure, and the places in the code where `exception` was raised, if it is given."""
+    """Log a failure. If `exception` is given, the line shows where in the code it was raised."""
     if _LOGGER.isEnabledFor(logging.ERROR):
         _write("ERROR", event, facts, exception)
 
@@ -123,7 +123,7 @@ def record(event: str, exception: BaseException | None = None, /, **facts: objec
 
 @contextmanager
 def bound(**facts: object) -> Iterator[None]:
-    """Add facts to all lines that this thread writes within the block. Blocks may be nested."""
+    """Add facts to all lines that this thread writes in the `with` block. Blocks may be nested."""
     token = _FACTS.set({**_FACTS.get(), **facts})
     try:
         yield
@@ -152,7 +152,6 @@ def with_context(function: Callable[Parameters, Result]) -> Callable[Parameters,
 
 
 def _write(level: str, event: str, facts: Facts, exception: BaseException | None = None) -> None:
-    """Format and emit one line."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     line: dict[str, object] = {"time": now, "level": level, "event": event}
     shown = describe(exception) if exception else {}

@@ -1,6 +1,6 @@
-"""Describes exceptions by their kinds, codes and places in the code, never by their messages.
+"""Describes exceptions by type, error code and position in the source, never by their messages.
 
-A message may contain a caller's text, name or address. The places and the error code of AWS are
+A message may contain a caller's text, name or address. The position and the error code of AWS are
 enough to find the cause.
 """
 
@@ -24,8 +24,8 @@ def describe(exception: BaseException) -> dict[str, object]:
     """Describe an exception and its causes for a log line.
 
     Returns:
-        Members for the line. `exception` has the kind and code. `trace` has a text for each
-            exception of the chain, and is missing if the exception was described before.
+        Members for the line. `exception` has the type and error code. `trace` has one text for
+            each exception of the chain. A second call for an exception returns no `trace`.
     """
     if exception.__dict__.get(_DESCRIBED):
         return {"exception": _title(exception)}

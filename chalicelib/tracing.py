@@ -57,7 +57,7 @@ def record_with(recorder: Recorder | None) -> None:
 
 @contextmanager
 def span(name: str, sent: str = "") -> Iterator[TraceSpan]:
-    """Run a block as a span of a trace. All log lines in the block have the id of the trace."""
+    """Run the `with` block as a span of a trace. The block's log lines have the trace's id."""
     caller = sent if _FORMAT.fullmatch(sent) else ""
     if Recording.recorder is None:
         if not caller:

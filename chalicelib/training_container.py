@@ -1,4 +1,4 @@
-"""Creates the services for trainings. chalicelib/container.py creates all others."""
+"""Creates the services for trainings. chalicelib/container.py creates all other services."""
 
 from __future__ import annotations
 

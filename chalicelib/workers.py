@@ -86,7 +86,7 @@ def handle(handler: str, container: Container, message: Mapping[str, Any], conte
 
 @contextmanager
 def _tracked(context: Any, **ids: object) -> Iterator[None]:
-    """Add the ids of an invocation to all log lines within the block."""
+    """Add the ids of an invocation to all log lines of the `with` block."""
     ids["invocation_id"] = getattr(context, "aws_request_id", "")
     with (
         log.bound(**{name: value for name, value in ids.items() if value}),
@@ -97,7 +97,7 @@ def _tracked(context: Any, **ids: object) -> Iterator[None]:
 
 @contextmanager
 def _written(attributes: Mapping[str, Any], function: str) -> Iterator[None]:
-    """Run a job within the block, and log its result, duration and waiting time."""
+    """Log the result, the duration and the waiting time of the job that the `with` block runs."""
     waited = max(0.0, time.time() - float(attributes.get("SentTimestamp", "inf")) / 1000)
     delivery = int(attributes.get("ApproximateReceiveCount", 1))
     began, failure = time.perf_counter(), None
@@ -172,7 +172,7 @@ def run(
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Run a sweep. Then count the waiting trainings repeatedly, if there are many.
+    """Run a sweep. If many trainings wait, count them repeatedly until little time is left.
 
     Raises:
         JobFailed: the sweep failed.

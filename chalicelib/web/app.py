@@ -1,4 +1,4 @@
-"""The Chalice application: registers the operations, handles threads and malformed events."""
+"""The Chalice application. It registers the operations and answers events in several threads."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _header(event: dict[str, Any], name: str) -> str:
 
 @contextmanager
 def _traced(event: dict[str, Any], *, is_known: bool) -> Iterator[tracing.TraceSpan]:
-    """Run the `with` block, which handles a request, as a span of the caller's trace."""
+    """Run the `with` block as a span of the caller's trace. The block answers the event."""
     sent = _header(event, tracing.HEADER)
     if not sent and tracing.Recording.recorder is None:
         yield tracing.NO_SPAN

@@ -183,7 +183,7 @@ def _parser(boundary: str, reader: _Reader) -> MultipartParser:
 
 
 def _name(part: FormPart) -> None:
-    """Set name, file name and character set of a part, as its headers give them."""
+    """Set name, file name and character set of a part from the headers of the part."""
     disposition = part.headers.get("content-disposition", "")
     _, options = parse_options_header(_encodable(disposition))
     extended = _extended_parameters(disposition)

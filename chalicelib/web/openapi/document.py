@@ -196,7 +196,7 @@ class _Schemas:
 
 
 def _rules(rules: Schema) -> Schema:
-    """Return the rules of a form as JSON schema; `anyOf` and `oneOf` become items of `allOf`."""
+    """Return the rules of a form as JSON schema, with `anyOf` and `oneOf` moved into `allOf`."""
     # Client generators and Swagger UI ignore the other rules of a schema that has `oneOf`.
     choices = [{name: rules[name]} for name in ("anyOf", "oneOf") if name in rules]
     others = {name: rule for name, rule in rules.items() if name not in ("anyOf", "oneOf")}

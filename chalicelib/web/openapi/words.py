@@ -489,7 +489,7 @@ def _word(record: str, path: str, name: str) -> str:
 
 
 def _members(path: str, schema: Schema) -> Iterator[tuple[str, str, Schema]]:
-    """Yield (path of the owner, name, schema) for each member of a schema and its inner schemas."""
+    """Yield (owner's path, name, schema) for each member of a schema and of its inner schemas."""
     for name, member in schema.get("properties", {}).items():
         yield path, name, member
         yield from _members(f"{path}.{name}", member)

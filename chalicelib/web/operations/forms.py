@@ -78,7 +78,7 @@ def whole_number(value: object) -> int | None:
 
 
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
-    """Convert fields to a struct. Numbers and booleans may be texts, as in forms.
+    """Convert fields to the struct type `form`. Numbers and booleans may be sent as texts.
 
     Unknown fields are ignored. `prefix` is the name of the containing field and a dot. Error texts
     add it before field names.
@@ -95,7 +95,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Convert whole numbers; replace values that msgspec would misread by values it refuses."""
+    """Convert whole numbers; replace values of a wrong type by a value that msgspec refuses."""
     read = dict(values)
     for name, kind in _checked_fields(form).items():
         sent = values.get(name)
@@ -139,7 +139,7 @@ def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def _checked_fields(form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the type of each field that this module converts: int, bool, or the type of items."""
+    """Return the type of each integer or boolean field, and the item type of each list field."""
     found: dict[str, Any] = {}
     for declared in msgspec.structs.fields(form):
         kinds = _kinds(declared.type)

@@ -1,7 +1,7 @@
 """Parses ids in paths and bodies, and loads their objects before other checks.
 
-An id is a whole number below 2^63 or a short word. Any other value gets the same 404 as an unknown
-id. See contract, section 3, for the order of checks: 401, 404, others.
+An id is a whole number below 2^63 or a short word. Any other value gets status 404, as an
+unknown id does. See contract, section 3, for the order of checks: 401, 404, others.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class Operation:
     view: Callable[[Call], object] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Set `takes_key` if the operation has `recover`."""
+        """Set `takes_key`: an operation with `recover` accepts an idempotency key."""
         self.takes_key = self.takes_key or self.recover is not None
 
     def __call__(self, view: Callable[[Call], object]) -> Operation:
