@@ -1,8 +1,8 @@
-"""Limits how many calls an account may make in a short time, by plan and by cost of the call.
+"""Limits how many calls an account may make in a short time. The limit depends on plan and cost.
 
 Each account and cost class has a token bucket in one row, shared by all processes. A token permits
-one call. A process takes as many tokens at once as the bucket gains in a second, and uses them up
-in memory, so that few calls read or write the row. With up to 50 processes, the effective limit is
+one call. A process takes the tokens of one second at once, and counts in memory how many of them
+are used. So few calls read or write the row. With up to 50 processes, the effective limit is
 between half and twice the intended limit.
 """
 

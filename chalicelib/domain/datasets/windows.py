@@ -126,7 +126,7 @@ def _tokens(start: int, end: int) -> int:
 
 
 def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]) -> list[int]:
-    """Return the index of each sentence's first word, then the number of all words."""
+    """Return the index of the first word of each sentence, followed by the number of words."""
     bounds, tokens = [0], 0
     for place, (start, end) in enumerate(words):
         tokens += costs[place]

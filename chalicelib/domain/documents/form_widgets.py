@@ -1,4 +1,4 @@
-"""Interactive form fields of a PDF, as its pages show them. See contract section 6, formFields."""
+"""Interactive form fields on the pages of a PDF. See contract section 6, formFields."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class PictureGroups:
         self._groups.setdefault((dataset_id, key), []).append((label, example, is_feedback))
 
     def training(self, labels: list[str]) -> TrainingPictures:
-        """Return the combined images, in the order of their first examples."""
+        """Return the combined images, in the order in which their first examples were added."""
         made = TrainingPictures(labels)
         for (dataset_id, _), members in self._groups.items():
             made.pictures.append(self._picture(dataset_id, members))

@@ -50,7 +50,7 @@ class TrainingTexts:
         return 2 * few > len(self.labels)
 
     def without_small_labels(self, minimum: int = MIN_EXAMPLES_PER_LABEL) -> TrainingTexts:
-        """Leave out all labels that have fewer than `minimum` texts, with these texts.
+        """Remove all labels that have fewer than `minimum` texts, and their texts.
 
         Raises:
             TrainingFailed: fewer than two labels are left. This can occur if examples were removed

@@ -152,7 +152,7 @@ def _checked_fields(form: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _kinds(declared: Any) -> set[Any]:
-    """Return a declared type and all types within it."""
+    """Return a declared type and, recursively, its type arguments."""
     return {declared}.union(*map(_kinds, get_args(declared)))
 
 
