@@ -98,12 +98,12 @@ class AccountStore:
         model_id: str | None = None,
         digest: str | None = None,
     ) -> ApiCaller | None:
-        """Return an account and the model that a call names, read with one request to DynamoDB.
+        """Read an account, and the model that a call names, with one request to DynamoDB.
 
         Args:
             account_id: id of the account.
             refresh_id: id of the refresh token that must still exist; None to check no token.
-            model_id: id of the model that the call names; None for a call without model.
+            model_id: id of the model that the call names; None if the call names no model.
             digest: digest of the API key that the account must have; None to check no key.
 
         Returns:
@@ -157,7 +157,7 @@ class AccountStore:
         return _update_active(AccountRow(account_id), actions)
 
     def set_example_calls(self, account_id: str, calls: int) -> Account | None:
-        """Set how many calls that return examples an active account may make per month.
+        """Set the monthly limit of an active account to `calls` calls that return examples.
 
         Returns:
             The changed account; None if no active account has this id.
@@ -198,7 +198,11 @@ class AccountStore:
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Add the guard entry of an open training; return False if `limit` others exist already."""
+        """Add the guard entry of an unfinished training to the row of an account.
+
+        Returns:
+            False if the row already has the entries of `limit` other trainings.
+        """
         noted = AccountRow.training
         count = size(noted)
         is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)

@@ -41,7 +41,7 @@ class ApiKeyStore:
         return None if row is None else row.target
 
     def add(self, key: ApiKey) -> None:
-        """Store an API key; replace the key that an earlier attempt at the same call stored.
+        """Store an API key; if an earlier attempt at the call stored a key, replace that key.
 
         Raises:
             TooManyApiKeys: the account has the maximum number of keys.

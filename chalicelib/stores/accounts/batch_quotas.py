@@ -27,7 +27,7 @@ _TRIES = 20
 
 @translate_errors
 class BatchQuotaStore:
-    """Reserves predictions for batches. They count towards the same limit as single predictions."""
+    """Reserves predictions for batches. Reserved and single predictions have one common limit."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
@@ -89,7 +89,7 @@ def _row(batch: Batch) -> QuotaRow:
 
 
 def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> bool:
-    """Write a reservation; return False if over `most_before` predictions are counted already."""
+    """Store a reservation; return False if `row` counts over `most_before` predictions already."""
     actions: list[Action] = [
         QuotaRow.used.add(_count(entry)),
         QuotaRow.batches.add({entry}),

@@ -1,8 +1,8 @@
 """Stores the answers to calls with an idempotency key.
 
-The rows are in the table of exports, in a separate partition that no list reads. Backups skip that
-table, because a restored answer could name an object that the backup does not contain. Answers are
-encrypted, because some contain secrets that are returned only once.
+The rows are in a separate partition of the table of exports, so lists of exports do not read them.
+Backups skip this table, because a restored answer could name an object that the backup does not
+contain. Answers are encrypted, because some contain secrets that are returned only once.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class IdempotencyStore:
     def claim(
         self, account_id: str, key: str, request: str, reserve: Callable[[], int]
     ) -> KeyedCall:
-        """Start an attempt under an idempotency key. If an answer is stored, the attempt has it.
+        """Start an attempt at a call with an idempotency key.
+
+        The result contains the answer of an earlier attempt, if an answer is stored.
 
         `key` and `request` are digests. `reserve` reserves an integer id for the object that the
         call creates, and returns the id; it returns 0 if the call needs no integer id.

@@ -95,9 +95,9 @@ class InFlight:
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
 
     def end_delivery(self, account_id: str, entry: str, rest_seconds: float) -> None:
-        """Stop counting a delivery as running, now or after `rest_seconds`.
+        """Stop counting a delivery as running after `rest_seconds`; 0 means at once.
 
-        `entry` is what `begin_delivery` returned.
+        `entry` is the value that `begin_delivery` returned.
         """
         row = QuotaRow(account_id, f"running#{DELIVERIES}")
         if rest_seconds > 0:

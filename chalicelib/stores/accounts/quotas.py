@@ -155,7 +155,7 @@ class QuotaStore:
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:  # fmt: skip
-        """Count examples that calls return on a day; return False if that would exceed `limit`.
+        """Add `count` examples to the counter of a day; return False if it would exceed `limit`.
 
         Raises:
             StorageUnavailable: it is unknown whether the examples were counted.
@@ -204,7 +204,10 @@ class QuotaStore:
             threading.Thread(target=log.with_context(settle_here), daemon=True).start()
 
     def _pop_finished(self, row: QuotaRow, token: str) -> set[str]:
-        """Return the tokens of finished calls that the next write removes; none if few wait."""
+        """Return the tokens of finished calls that the next write removes.
+
+        The set is empty if only a few tokens are collected, because each removal takes time.
+        """
         key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
             # Each clause makes a write slower, so tokens are collected first.
@@ -296,7 +299,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the attribute for this token, `held_a` or `held_b`, and then the other attribute."""
+    """Return the attribute that stores `token` (`held_a` or `held_b`), then the other attribute."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]

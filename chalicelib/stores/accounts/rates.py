@@ -40,8 +40,8 @@ class RateStore:
     def draw(self, account_id: str, cost: str, rate: Rate, max_tokens: int, now: datetime) -> int:
         """Take up to `max_tokens` tokens from a bucket.
 
-        Each account has a bucket for each cost class. `rate` is how fast the bucket fills, and how
-        many tokens it holds.
+        Each account has a bucket for each cost class. `rate` has the fill rate and the capacity of
+        the bucket.
 
         Returns:
             The number of tokens taken; 0 if the bucket is empty.

@@ -1,4 +1,4 @@
-"""Ids of all refresh tokens that were issued and not revoked. The tokens are not stored."""
+"""Stores the ids of all valid refresh tokens. The tokens themselves are not stored."""
 
 from __future__ import annotations
 

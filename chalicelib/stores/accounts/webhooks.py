@@ -51,7 +51,7 @@ class WebhookStore:
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Store a webhook with a new secret; replace what an earlier attempt at the call stored.
+        """Store a webhook with a new secret. Replace the webhook of an earlier attempt at the call.
 
         Returns:
             The webhook and its secret, which is not returned again.

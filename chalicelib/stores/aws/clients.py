@@ -44,7 +44,7 @@ class Clients:
 
     @cached_property
     def presigning_s3(self) -> Any:
-        """Return the S3 client that makes presigned URLs, with a host that callers can reach."""
+        """Return the S3 client for presigned URLs. Callers can reach the host of these URLs."""
         url = self._settings.public_storage_url or self._settings.endpoint_url
         return self._client(
             "s3", Config(signature_version="s3v4", s3={"addressing_style": "path"}), url

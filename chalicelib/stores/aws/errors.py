@@ -21,7 +21,7 @@ Store = TypeVar("Store")
 def translate_errors(cls: type[Store]) -> type[Store]:
     """Make all public methods of a store class convert AWS errors. Used as a class decorator.
 
-    Each method itself handles the refusal of a conditional write, because its meaning differs.
+    Refused conditional writes are not converted, because each method handles its own refusals.
     """
     for name, member in list(vars(cls).items()):
         if isfunction(member) and not name.startswith("_"):

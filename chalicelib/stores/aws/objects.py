@@ -37,7 +37,7 @@ def dataset_prefix(dataset_id: int) -> str:
 
 
 def raw_key(dataset_id: int, receipt_id: str) -> str:
-    """Return the key of an upload's file as it was received."""
+    """Return the key under which an uploaded file is stored without changes."""
     return f"{dataset_prefix(dataset_id)}raw/{receipt_id}"
 
 
@@ -47,7 +47,7 @@ def model_prefix(model_id: str) -> str:
 
 
 def exports_prefix(owner: int | str) -> str:
-    """Return the key prefix of the exports of a dataset or model, which are deleted with it."""
+    """Return the key prefix of all exports of one dataset or model. `owner` is its id."""
     # Not below the dataset's prefix, because a rule of the bucket expires exports.
     return f"{EXPORTS}{owner}/"
 
@@ -76,7 +76,7 @@ class ArtifactStore:
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
     def put_file(self, key: str, file: BinaryIO, check: Callable[[], None] = lambda: None) -> None:
-        """Write the unread rest of an open file. A long file is split into several objects.
+        """Write an open file from its current position. A long file becomes several objects.
 
         The file stays open. `check` is called before each object is written, and may raise an error
         to stop.
@@ -95,7 +95,7 @@ class ArtifactStore:
             piece = file.read(PIECE_BYTES)
 
     def put_object(self, key: str, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Write the rest of an open file as one object, whatever its length.
+        """Write an open file as one object, even if the file is large.
 
         The file is read from its current position, and stays open. The object exists only once it
         is complete. `check` is called before each part is written, and may raise an error to stop.

@@ -59,5 +59,5 @@ def load(kind: Callable[..., Value], row: TableRow, /, **members: Any) -> Value:
 
 @cache
 def _members(kind: Any) -> tuple[tuple[str, Callable[[Any], object] | None], ...]:
-    """Return the fields of a dataclass, each with its conversion from a row, if any."""
+    """Return the name and the conversion of each field of a dataclass; None for no conversion."""
     return tuple((one.name, _CONVERSIONS.get(str(one.type))) for one in fields(kind))

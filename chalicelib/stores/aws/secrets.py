@@ -60,8 +60,8 @@ _NONCE_BYTES = 12
 class Seal:
     """Encrypts and decrypts bytes for one purpose, with AES-GCM.
 
-    The key is derived from the signing key. The location of a value, such as the key of its row, is
-    authenticated too. So a value that is copied to another row cannot be decrypted there.
+    The key is derived from the signing key. The location of a value, such as the primary key of its
+    row, is authenticated too. So a value that is copied to another row cannot be decrypted there.
     """
 
     def __init__(self, secrets: SecretStore, purpose: str) -> None:
@@ -69,12 +69,12 @@ class Seal:
         self._purpose = purpose
 
     def close(self, plain: bytes, place: bytes) -> bytes:
-        """Encrypt bytes that are stored at `place`, such as the key of a row."""
+        """Encrypt bytes for storage at the location `place`."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._cipher().encrypt(nonce, plain, place)
 
     def open(self, sealed: bytes, place: bytes) -> bytes | None:
-        """Decrypt the bytes stored at `place`; return None if the signing key has changed since."""
+        """Decrypt bytes; return None if they were encrypted for another location or signing key."""
         # Imported on first use, because every import makes a cold start longer.
         from cryptography.exceptions import InvalidTag
 

@@ -1,4 +1,4 @@
-"""Tables with their keys, attributes and indexes. Times are in milliseconds since 1970."""
+"""Defines tables with their keys, attributes and indexes. Times are in milliseconds since 1970."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ClosedAccountIndex(GlobalSecondaryIndex[Any]):
 
 
 class AccountRow(TableRow):
-    """An account. A row `EMAIL#<address>` points to its account; `HOOKS#<account>` has webhooks."""
+    """An account, an email address (`EMAIL#<address>`) or an account's webhooks (`HOOKS#<id>`)."""
 
     Meta = _meta(table_name="accounts")
     account_id = UnicodeAttribute(hash_key=True)
@@ -69,7 +69,7 @@ class RefreshTokenRow(TableRow):
 
 
 class ApiKeyRow(TableRow):
-    """Rows of two kinds: API keys by account id, and the account id by the SHA-256 of a key."""
+    """Either all API keys of an account, or the account id that belongs to the SHA-256 of a key."""
 
     Meta = _meta(table_name="api-keys")
     lookup = UnicodeAttribute(hash_key=True)
@@ -81,7 +81,7 @@ class ApiKeyRow(TableRow):
 class CounterRow(TableRow):
     """The last integer id of a kind of object, or the last turn number of a queue or an account.
 
-    `places#1#language` has positions in account 1's list of language datasets (see pages.py).
+    `places#1#language` stores positions in account 1's list of language datasets.
     `waiting#trainings` has the result and time of the last count of waiting trainings.
     """
 
@@ -173,9 +173,9 @@ class DatasetRow(TableRow):
 
 
 class LabelRow(TableRow):
-    """The names of a label: `names` has pairs of a fence token and the name that it makes visible.
+    """The names of a label. `names` has pairs of a fence token and a name.
 
-    A name is visible once the dataset's row has its token. The last visible name is current.
+    A name is visible once the dataset's row has its fence token. The last visible name is current.
     """
 
     Meta = _meta(table_name="labels")
@@ -190,7 +190,7 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source. A long body is stored in S3.
 
-    Row number -f has the chunk layout of the correction with fence token f. Other keys of dataset 7
+    The row -f has the chunk layout of the correction with fence token f. Other keys of dataset 7
     are `7#places` (labels by example id), `7#mended` (replaced data) and `7#corrections`.
     """
 
@@ -223,7 +223,7 @@ class OpenModelIndex(GlobalSecondaryIndex[Any]):
 
 
 class QueuedModelIndex(GlobalSecondaryIndex[Any]):
-    """The models of `OpenModelIndex` by acceptance time, in small rows that are fast to count."""
+    """The models of `OpenModelIndex` by acceptance time. The rows are small and fast to count."""
 
     Meta = _meta(index_name="queued", projection=IncludeProjection(["nudged_at"]))
     open = UnicodeAttribute(hash_key=True)
@@ -399,7 +399,7 @@ class KeyRow(TableRow):
 
 
 class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
-    """Unfinished webhook deliveries by time of the next attempt. Shares `OpenExportIndex`."""
+    """Unfinished webhook deliveries by time of the next attempt, in the index of open exports."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)

@@ -57,10 +57,10 @@ class AppendStore:
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example, or return the equal example that its label and source already have.
+        """Add an example, unless its label and source already have an equal example.
 
         Returns:
-            The example, and the dataset with its new counts.
+            The new example or the equal example, and the dataset with its counts.
 
         Raises:
             DatasetNotYetAvailable: an upload is running.

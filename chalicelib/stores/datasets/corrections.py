@@ -106,7 +106,7 @@ class CorrectionStore:
         return done
 
     def find(self, dataset: Dataset, ids: Sequence[int]) -> Found:
-        """Return examples by id, each with its label and source (sequence); skip unknown ids."""
+        """Return examples by id, each with the sequence that contains it; skip unknown ids."""
         counts = {c.label_id: c for c in dataset.counts}
         places = self._stores.example_places.find(dataset.dataset_id, ids)
         return self._search.find(
@@ -338,7 +338,7 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], label_ids: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """Return the labels that may contain an example whose stored label ids are `label_ids`."""
+    """Return the labels that may contain an example, given its stored label ids."""
     # Datasets of older versions have no noted places, so any label may contain the example.
     there = [counts[label_id] for label_id in label_ids if label_id in counts]
     return there if there or dataset.is_placed else counts.values()

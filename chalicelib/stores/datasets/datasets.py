@@ -300,10 +300,10 @@ class DatasetStore:
 
         Args:
             lanes: names of the queues to search.
-            dead_before: uploads whose worker died are returned if their last message was sent
-                before this time, in milliseconds since 1970.
-            announced_before: uploads that no worker has started are returned if their last message
-                was sent before this time. A later message may still be in the queue.
+            dead_before: time in milliseconds since 1970. An upload whose worker died is returned if
+                its last message was sent before this time.
+            announced_before: the corresponding time for an upload that no worker has started. A
+                message that was sent later may still be in the queue.
         """
         now = to_milliseconds(self._clock())
         nudged = DatasetRow.nudged_at
@@ -321,9 +321,9 @@ class DatasetStore:
     def claim_deleted(self, older_than: int) -> list[Dataset]:
         """Return datasets whose deletion makes no progress, so that the caller resends the jobs.
 
-        They are datasets whose last message was sent before `older_than`. Some of them were never
-        completed by `finish`, because the creating call died. The current time is stored in the row
-        of each returned dataset, so that a simultaneous sweep does not return it again.
+        Only datasets whose last message was sent before `older_than` are returned. They include
+        datasets whose creating call died before `finish`. The current time is stored in the row of
+        each returned dataset, so that a simultaneous sweep does not return it again.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DatasetRow.nudged_at, older_than, now)
@@ -389,7 +389,7 @@ def new_row(dataset: Dataset) -> DatasetRow:
 
 
 def label_block(first: int, count: int) -> str:
-    """Return a range of label ids as the dataset's row stores it."""
+    """Return a range of label ids in the form that a dataset's row stores, such as `10+5`."""
     return f"{first}+{count}"
 
 

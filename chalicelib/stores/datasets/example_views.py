@@ -1,4 +1,6 @@
-"""Adds locations to examples. The location of a text is the text; an image has a presigned URL.
+"""Adds locations to examples.
+
+The location of a text is the text itself. The location of an image is a presigned URL.
 
 The expiry of a URL is stored in the dataset's row before the URL is returned. So the deletion of
 the dataset can wait until the last URL has expired.

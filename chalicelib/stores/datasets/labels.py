@@ -201,7 +201,7 @@ def _entries(row: LabelRow) -> list[tuple[int, str]]:
 
 
 def _names_at(row: LabelRow, fence: int) -> NamesOfLabel:
-    """Return the present and former names of a label after the correction with this fence token."""
+    """Return the present and former names of a label, as of the correction with token `fence`."""
     names = [str(row.name), *(name for given, name in _entries(row) if given <= fence)]
     others = (name for name in names if normal_form(name) != normal_form(names[-1]))
     return NamesOfLabel(names[-1], tuple(dict.fromkeys(others)))

@@ -133,9 +133,10 @@ class DatasetLeases:
         Args:
             dataset: the corrected dataset.
             lease: the lease of the correction.
-            addition: the new totals, which name changed layouts by the lease's fence token.
-            removed_label_id: 0 for none. The id is stored, so that a deletion of the dataset finds
-                the label's row.
+            addition: the new totals. A changed layout is identified by the fence token of the
+                lease.
+            removed_label_id: id of the removed label; 0 for none. The id is stored, so that a
+                deletion of the dataset finds the label's row.
         """
         actions = [
             *self._totals(addition),
@@ -204,9 +205,10 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), [DatasetRow.attempts.add(-1)], counted)
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
-        """Acquire the lease of a row if it is free.
+        """Acquire the lease of a row; None if the lease is not free or `condition` is not met.
 
-        A write that is retried after its success is refused. The row then names this owner.
+        If a write is retried after it succeeded, the retry is refused. The row then names this
+        owner, so the lease counts as acquired.
         """
         owner = secrets.token_hex(8)
         # One write changes lease and fence, so no two owners ever have the same fence.
@@ -226,7 +228,11 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Change the row of a leased dataset, or raise LeaseLost; `()` allows all `statuses`."""
+        """Change the row of a leased dataset. Raise LeaseLost if another worker has the lease.
+
+        `statuses` are the statuses that the row may have; without `statuses`, it may have any
+        status. A row with another status also raises LeaseLost.
+        """
         # A call that ends an upload also accepts its own final status. So a retry succeeds, and a
         # final status whose response was lost is not replaced by another one.
         row = row_of(dataset)

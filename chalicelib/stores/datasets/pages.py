@@ -1,8 +1,8 @@
 """Reads pages of an account's datasets by position. Rows before a page are counted, not returned.
 
 DynamoDB reads each row that it counts. So positions far from the beginning are stored with their
-dataset ids in a counter row of the account. Counting for a page starts at the nearest stored
-position before it. New datasets have the highest ids, so stored positions stay valid until a
+dataset ids in a counter row of the account. To find a page, counting starts at the nearest stored
+position before the page. New datasets have the highest ids, so stored positions stay valid until a
 dataset is deleted. Then all stored positions are cleared.
 """
 
@@ -43,7 +43,7 @@ class _Places:
     """Id of the dataset directly before each stored position, by position."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
-        """Return the last stored position up to `offset`, and the id of the dataset before it."""
+        """Return the last stored position up to `offset`, and the dataset id stored with it."""
         return max((place for place in self.ids.items() if place[0] <= offset), default=(0, 0))
 
 
@@ -82,7 +82,7 @@ def delete_places(owner: str) -> None:
 
 
 def _skip(owner: str, before: int, count: int) -> int | None:
-    """Return the id of the dataset `count` rows after the id `before`; None past the end."""
+    """Return the dataset id `count` rows after the id `before`; None after the last dataset."""
     while count:
         response = DatasetRow._get_connection().query(
             owner,
@@ -111,7 +111,10 @@ def _read_places(owner: str) -> _Places:
 
 
 def _note(places: _Places, position: int, before: int) -> None:
-    """Store a position and the id before it, unless `places` is older than the last deletion."""
+    """Store a position, and the id `before` of the dataset directly before this position.
+
+    Nothing is stored if a dataset was deleted after `places` was read.
+    """
     ids = {str(place): known for place, known in sorted({**places.ids, position: before}.items())}
     unchanged = CounterRow.value == places.version
     if not places.version:

@@ -1,4 +1,4 @@
-"""Receipts of uploads and corrections. Sort keys begin with the time, so they sort by age."""
+"""Reads and writes receipts of uploads and corrections. Their sort keys begin with the time."""
 
 from __future__ import annotations
 

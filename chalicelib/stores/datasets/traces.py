@@ -54,7 +54,10 @@ class TraceStore:
         row.save()
 
     def all(self, dataset_id: int) -> list[LeftTraces]:
-        """Return all records of a dataset, oldest first. They include uncommitted corrections."""
+        """Return all records of a dataset, oldest first.
+
+        The result includes the records of corrections that were not committed.
+        """
         rows = ExampleChunkRow.query(traces_key(dataset_id), consistent_read=True)
         return [_load(row) for row in rows]
 

@@ -46,7 +46,8 @@ class TrainingExamples:
     def read(self, model: Model, datasets: Sequence[Dataset]) -> TrainingTexts:
         """Read the labelled texts that a model is trained on.
 
-        Pass the result of `datasets`. Examples beyond the counts in these datasets are not used.
+        `datasets` is the result of the method `datasets`. Examples that were added later are not
+        used.
         """
         collected = TrainingTexts(label_ids=self._label_ids(datasets[0]))
         for used in datasets:
@@ -78,9 +79,10 @@ class TrainingExamples:
         return found
 
     def unlabelled(self, dataset: Dataset) -> list[str]:
-        """Return the uploaded texts of a dataset without duplicates, for semi-supervised training.
+        """Return distinct uploaded texts of a dataset, at most MAX_UNLABELLED texts.
 
-        `dataset` is the result of `unlabelled_dataset`. Texts uploaded after it are not used.
+        `dataset` is the result of `unlabelled_dataset`. Texts that were uploaded later are not
+        used.
         """
         examples = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         return list(dict.fromkeys(example.name for example in examples))[:MAX_UNLABELLED]
@@ -88,7 +90,8 @@ class TrainingExamples:
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
         """Read the labelled images that a model is trained on.
 
-        Pass the result of `datasets`. Examples beyond the counts in these datasets are not used.
+        `datasets` is the result of the method `datasets`. Examples that were added later are not
+        used.
         """
         labels: list[str] = []
         groups = PictureGroups(model.type)

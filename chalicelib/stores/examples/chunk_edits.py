@@ -105,9 +105,9 @@ class ChunkEditor:
     def write(self, edits: Sequence[SequenceEdit], fence: int, check: Callable[[], None]) -> None:
         """Write the new chunks and layouts of edits.
 
-        Each edit receives the keys of its replaced chunks in `dead`. `fence` is the fence token of
-        the lease under which the dataset is changed. `check` is called often, and may raise an
-        error to stop.
+        The keys of the replaced chunks are added to the list `dead` of each edit. `fence` is the
+        fence token of the lease under which the dataset is changed. `check` is called often, and
+        may raise an error to stop.
 
         Raises:
             LeaseLost: another writer has written to the dataset.
@@ -181,7 +181,7 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the digest index is valid after the edit, and which entries it lacks."""
+        """Return whether the digest index stays valid after an edit, and the entries it lacks."""
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.get_known(edit.sequence)

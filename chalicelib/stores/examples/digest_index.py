@@ -59,7 +59,7 @@ class DigestIndex:
     def find_all(
         self, sequence: ExampleSequence, count: int, digests: Sequence[bytes]
     ) -> dict[bytes, Example]:
-        """Return the committed examples of a sequence that have one of these digests, by digest."""
+        """Return the committed examples of a sequence whose digest is in `digests`, by digest."""
         # For many digests, reading all examples is cheaper than one lookup each.
         if count <= STEP or len(digests) > STEP:
             examples = self._examples.read(sequence, 0, count)

@@ -40,11 +40,11 @@ def label_ranges(
 def stretches(
     ranges: Iterable[LabelRange], start: int, count: int
 ) -> Iterator[tuple[LabelRange, ExampleRange]]:
-    """Yield, for one page of a list of examples, the part of each range that is on the page.
+    """Yield each label range that has examples on a page, with the range of these examples.
 
-    The list consists of the examples of all ranges, one range after the other.
+    A list of examples consists of the examples of all ranges, one range after the other.
 
-    `start` is the position of the page's first example in the list, from 0.
+    The page has `count` examples of this list, from position `start` on. Positions begin at 0.
     """
     position, end = 0, start + count
     for one in ranges:

@@ -1,6 +1,6 @@
-"""Finds examples by id: the labels that an example may have, and its chunk in a sequence.
+"""Finds examples by id. First finds the labels that an example may have, then its chunk.
 
-Within a sequence, ids are in ascending order.
+A sequence has the examples of one label and source, in ascending order of their ids.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class ExampleSearch:
         return found
 
     def places(self, searches: Sequence[IdSearch]) -> dict[IdSearch, tuple[int, ChunkPart]]:
-        """Return for each sought example the only chunk that can contain it.
+        """Find, for each search, the only chunk that can contain the example.
 
         Returns:
-            For each sought example, the position of the chunk's first example, and the chunk.
-            Examples of empty sequences are left out.
+            For each search, the position of the chunk's first example, and the chunk. Searches in
+                empty sequences are left out.
         """
         blocks = self._blocks(searches)
         left = {one: (0, len(blocks[one.sequence]) - 1) for one in searches if one.count > 0}

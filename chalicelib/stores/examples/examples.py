@@ -147,7 +147,7 @@ class ExampleStore:
                 yield from examples[block.skip : block.skip + block.size]
 
     def digests(self, dataset_id: int, source: str, counts: Iterable[LabelCounts]) -> set[bytes]:
-        """Return the digests of a source's committed examples that have any label in `counts`."""
+        """Return the digests of all committed examples of one source and the labels in `counts`."""
         digests: set[bytes] = set()
         for found in batches(self._all_blocks(dataset_id, source, counts)):
             chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])
@@ -313,7 +313,7 @@ def _dump(examples: Sequence[Example]) -> bytes:
 
 
 def _row(example: Example) -> list[object]:
-    """Return an example as a chunk stores it: four values, or eight if it has a box."""
+    """Return the values of an example that a chunk stores: four values, or eight with a box."""
     row: list[object] = [
         example.example_id,
         to_milliseconds(example.created_at),
@@ -390,7 +390,7 @@ class ChunkWriter:
             self._put(label_id)
 
     def close(self) -> tuple[LabelCounts, ...]:
-        """Write the remaining examples; return the counts of all labels to commit.
+        """Write the remaining examples; return the label counts that the caller must commit.
 
         Raises:
             LeaseLost: another writer has written to the dataset.

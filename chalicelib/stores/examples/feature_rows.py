@@ -1,8 +1,8 @@
-"""Reads feature rows, one for each view of an image, and caches them in a file of limited size.
+"""Reads the feature rows of images, and caches them in a file of limited size.
 
-A training reads all rows once per epoch in random order. All rows have the same size and are
-stored in the bucket. Rows that do not fit into the temporary file are read from the bucket one by
-one. A view is the image itself or an augmented copy.
+A row has the features of one view: the image itself or an augmented copy. A training reads all rows
+once per epoch in random order. All rows have the same size and are stored in the bucket. Rows that
+do not fit into the temporary file are read from the bucket one by one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RECENT_BYTES = 64 * 1024**2
 
 
 def row_key(number: int, view: int) -> RowKey:
-    """Return the key of the feature row of one view: an image or an augmented copy."""
+    """Return the key of the feature row for the image `number` and the view number `view`."""
     return number << 16 | view
 
 

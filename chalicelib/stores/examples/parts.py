@@ -57,7 +57,8 @@ class PartStore:
 class PartWriter:
     """Collects texts or image digests, and writes a part as soon as it is full.
 
-    A long text counts once for each of its windows, so that all parts take about the same time.
+    All parts have about the same number of windows (sections of long texts), so they take about the
+    same time.
     """
 
     def __init__(self, artifacts: ArtifactStore, prefix: str, size: int) -> None:
@@ -88,7 +89,7 @@ def process_parts(
     do: Callable[[str], object],
     check: Callable[[int, int], None],
 ) -> None:
-    """Process unfinished parts, the last one first, while other workers start at the first one.
+    """Process unfinished parts from the last to the first. Other workers start with the first.
 
     Args:
         waiting: returns the keys of unfinished parts. Parts that appear later are ignored.

@@ -56,7 +56,7 @@ class PictureStore:
                 digits).
 
         Yields:
-            The caller's value, and the bytes of the file; None for a missing file.
+            The caller's value, and the bytes of the file or None if the file is missing.
         """
         with ThreadPoolExecutor(READ_AHEAD, thread_name_prefix="pictures") as threads:
             waiting: deque[tuple[Item, Future[bytes | None]]] = deque()

@@ -101,10 +101,10 @@ class Downloader:
         self._check_seconds = check_seconds
 
     def check(self, url: str, max_bytes: int, file_name: str = "the dataset") -> Probe:
-        """Check that a file can be read from a URL, in at most `check_seconds` of the constructor.
+        """Check that a file can be read from a URL.
 
-        The address, the status, the announced size and the first bytes are checked. Error texts
-        call the file `file_name`.
+        The address, the status, the announced size and the first bytes are checked. The check takes
+        at most the `check_seconds` of the constructor. Error texts call the file `file_name`.
 
         Returns:
             Name, size and first bytes of the file.
@@ -216,7 +216,7 @@ class Downloader:
         check: Callable[[], None],
         content: Content | None = None,
     ) -> Exchange:
-        """Send a request to the first allowed address of a host that accepts a connection."""
+        """Send a request to a host, at the first of its addresses that accepts a connection."""
         addresses = self._resolve(location, deadline)
         tls = self._find_tls(location)
         connecting = Deadline(deadline.remaining(self._connect_timeout_seconds))

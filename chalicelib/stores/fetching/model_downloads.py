@@ -1,7 +1,7 @@
 """Downloads folders of model files from the bucket to a Lambda function's disk when needed.
 
-One connection to the bucket is slower than a function's network. So large files are downloaded in
-parallel ranges, and several folders in parallel. A file that two folders have in common is
+One connection to the bucket is slower than a function's network. So large files are divided into
+ranges, and ranges and folders are downloaded in parallel. A file that two folders have in common is
 downloaded and stored once. The catalogue lists the files of each folder with size and digest.
 Catalogue and files are named by their digests, so that functions of two deployments never mix
 files. infra/deploying/artifacts.py writes them.
@@ -164,7 +164,7 @@ class ModelDownloads:
             raise StorageUnavailable
 
     def _ranges(self, file: ModelFile) -> Iterator[bytes]:
-        """Yield the content of a file in order, with at most CONNECTIONS ranges in memory."""
+        """Yield the content of a file in order. At most CONNECTIONS ranges are in memory."""
         coming: deque[Future[bytes]] = deque()
         try:
             for start in range(0, max(file.size, 1), RANGE_BYTES):
@@ -181,7 +181,7 @@ class ModelDownloads:
                 left.cancel()
 
     def _read(self, key: str, byte_range: str = "") -> bytes:
-        """Return the bytes of an object, or `byte_range` of it; retry if the connection breaks."""
+        """Return an object's bytes, or only its `byte_range`; retry if the connection breaks."""
         options = {"Range": byte_range} if byte_range else {}
         for _ in range(_TRIES - 1):
             try:

@@ -36,7 +36,7 @@ class PageImageStore:
         `images` are JPEG files by page number.
 
         Returns:
-            A URL of each image by page number, valid for 30 minutes.
+            The URLs of the images by page number, valid for 30 minutes.
         """
         images_id = object_id()
         now = to_milliseconds(self._clock())

@@ -37,7 +37,7 @@ class Deadline:
         self._ends_at = time.monotonic() + seconds
 
     def remaining(self, at_most: float = float("inf")) -> float:
-        """Return the remaining seconds, at most `at_most`; raise TimeoutError if none is left."""
+        """Return the remaining seconds, at most `at_most`; raise TimeoutError if there are none."""
         left = self._ends_at - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -167,7 +167,7 @@ class Content:
     """Header names and values, in ASCII."""
 
     def sent(self) -> bytes:
-        """Return the end of the request: the headers of the body, an empty line, and the body."""
+        """Return the headers of the body, an empty line and the body, as they are sent."""
         headers = {**self.headers, "Content-Length": str(len(self.body))}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return lines.encode("ascii") + b"\r\n" + self.body

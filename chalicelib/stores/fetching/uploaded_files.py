@@ -67,7 +67,11 @@ class UploadedFileStore:
         return str(signed["url"]), dict(signed["fields"])
 
     def receive(self, account_id: str, upload_id: str, etag: str) -> bool:
-        """Record that a form's file has arrived; return False for a second file or unknown form."""
+        """Record that the file of a form has arrived.
+
+        Returns:
+            False if the form does not exist, or its file had arrived before.
+        """
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
             UploadFormRow.etag.set(etag),

@@ -1,4 +1,4 @@
-"""Objects of a batch in the bucket: input, parts (lists of lines), their answers, and the result.
+"""Stores objects of batches: the input, parts (lists of lines), answers to parts, and the result.
 
 The keys of a part and of its answers contain the part's number. So if a part is repeated, the same
 bytes are written to the same key.
@@ -105,8 +105,8 @@ class BatchFiles:
     def put_result(self, batch: Batch, name: str, head: bytes, check: Callable[[], None]) -> int:
         """Join the answers of all answered parts in order, and write them as one object.
 
-        `head` is written before the first line. `check` is called before each part of the upload,
-        and may raise an error to stop.
+        `head` is written before the first line. `check` is called before each write, and may raise
+        an error to stop.
 
         Returns:
             The size of the result in bytes.
@@ -186,12 +186,16 @@ class BatchFiles:
 
 
 def result_name(batch: Batch, mark: object) -> str:
-    """Return the name of a result file. It contains `mark`, which differs for each worker."""
+    """Return the name of a result file. The text `mark` in it differs for each worker."""
     return f"result-{mark}.{batch.format}"
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Append a line's bytes to `file`, its cells to `cells`; return the line with its position."""
+    """Write the content of a line to `file`, and its table cells to `cells`.
+
+    Returns:
+        The line, with the position of the content in `file` instead of the content.
+    """
     if line.cells is not None:
         row = json.dumps(line.cells, separators=(",", ":"))
         cells.write(row.encode() + b"\n")

@@ -1,7 +1,7 @@
 """Rows of batches, which are changed by single conditional writes.
 
-A part counts as answered once `parts_done` of the row contains its number, which is added after the
-answers were stored. No number is added after the status is final.
+A part is answered once its number is in `parts_done` of the row. The number is added after the
+answers of the part were stored, and never after the batch has ended.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class BatchStore:
         self._update_owned(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Store that all parts are written, and `covered`, the number of reserved predictions."""
+        """Store that all parts are written, and the number of reserved predictions (`covered`)."""
         actions = [BatchRow.is_prepared.set(True), BatchRow.covered.set(covered)]
         self._update_owned(batch, [*actions, *self._rested()])
 
@@ -179,7 +179,11 @@ class BatchStore:
         return self._update(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count one more time that stuck parts were sent again; None if the batch has ended."""
+        """Increase the stored number of times that unanswered parts were sent again.
+
+        Returns:
+            The changed batch; None if the batch has ended.
+        """
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._update(batch, actions, BatchRow.status == RUNNING)
 
@@ -235,8 +239,8 @@ class BatchStore:
     def _update_owned(self, batch: Batch, actions: Iterable[Action], status: str = RUNNING) -> None:
         """Change the row of a batch under its lease; raise LeaseLost if another worker owns it.
 
-        A row with `status` is not an error, because a retried write may have set it already.
-        Any other final status raises LeaseLost.
+        The row may already have the status `status`, because the write may be a retry. Any other
+        final status raises LeaseLost.
         """
         mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, status)
         if self._update(batch, actions, mine) is None:

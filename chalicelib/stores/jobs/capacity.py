@@ -1,9 +1,9 @@
 """Limits the stored bytes, running uploads and unused presigned forms of each account.
 
-The account's row has the sum of bytes, and one entry per running upload or unused form. Its writes
-are conditional, so simultaneous calls cannot exceed a limit. The sum has datasets, running uploads
-and model versions. A process that dies between two writes makes the sum slightly wrong. So the
-bytes are recounted once a day, and before a call is refused.
+The account's row has the sum of bytes, and one entry per running upload or unused form. All writes
+of this row are conditional, so simultaneous calls cannot exceed a limit. The sum contains the bytes
+of datasets, running uploads and model versions. A process that dies between two writes makes the
+sum slightly wrong. So the bytes are recounted once a day, and before a call is refused.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ class CapacityStore:
                 yield text
 
     def _has_capacity(self, size_bytes: int) -> Condition:
-        """Return the condition that `size_bytes` fit, and the sum was counted within a day."""
+        """Return the condition that `size_bytes` more bytes fit, and the sum is under a day old."""
         fits: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
         both: Condition = fits & recent
@@ -309,7 +309,7 @@ def _changed(more_bytes: int) -> list[Action]:
 
 
 def _find(row: AccountRow | None, receipt_id: str) -> list[OpenUpload]:
-    """Return the entries of an upload, oldest first. A repeated call has one entry per attempt."""
+    """Return the entries of an upload, oldest first. Each attempt at a call has its own entry."""
     entries = map(OpenUpload.parse, (row.uploads if row else None) or ())
     found = (entry for entry in entries if entry.receipt_id == receipt_id)
     return sorted(found, key=lambda entry: entry.reserved_at)

@@ -1,4 +1,4 @@
-"""Deliveries of events to webhooks: one row each, in the table of exports.
+"""Deliveries of events to webhooks. Each delivery is a row in the table of exports.
 
 Each webhook has its own partition. Lists of exports do not read these partitions. The sort key
 begins with the time. Backups skip the table, and its TTL deletes the rows.

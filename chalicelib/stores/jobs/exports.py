@@ -79,16 +79,16 @@ class ExportStore(FileJobStore[Export]):
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
-        """Return jobs from the table of exports, if the message of the job seems to be lost.
+        """Return the jobs in the table of exports whose message seems to be lost.
 
-        Unfinished jobs that have expired, except batches, are deleted instead. The current time is
-        stored in each row, so that a simultaneous sweep returns other jobs.
+        Unfinished exports and template learnings that have expired are deleted instead. The current
+        time is stored in each row, so that a simultaneous sweep returns other jobs.
 
         Args:
-            dead_before: jobs whose worker died are returned if their last message was sent before
-                this time, in milliseconds since 1970.
-            announced_before: the same limit for jobs that no worker has started, and for batches
-                whose parts make no progress.
+            dead_before: time in milliseconds since 1970. A job whose worker died is returned if its
+                last message was sent before this time.
+            announced_before: the corresponding time for a job that no worker has started, and for a
+                batch whose parts make no progress.
 
         Returns:
             The queue's name and the job, for each message to send again.
@@ -139,7 +139,7 @@ class ExportStore(FileJobStore[Export]):
         self._row(export).delete()
 
     def delete_of_model(self, account_id: str, model_id: str) -> None:
-        """Delete all exports of a model, also those that workers are writing."""
+        """Delete all exports of a model, including exports that workers are writing."""
         rows = ExportRow.query(
             account_id, consistent_read=True, filter_condition=ExportRow.kind == MODEL
         )

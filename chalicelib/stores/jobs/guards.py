@@ -68,7 +68,7 @@ class GuardStore:
         return None
 
     def oldest(self, dataset: Dataset) -> int | None:
-        """Return when the oldest training of a dataset was requested, in ms since 1970, or None."""
+        """Return when a dataset's oldest open training was requested (ms since 1970), or None."""
         if self.guarding(dataset) is None:
             return None
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)

@@ -43,8 +43,8 @@ class RowLease:
 
         Args:
             row: a row with its key. If the lease is acquired, the other attributes are set, too.
-            fence: fence token of the previous owner, as the caller has read it.
-            attempts: number of attempts, as the caller has read it.
+            fence: fence token that the caller has read from the row.
+            attempts: number of attempts that the caller has read from the row.
             more: further changes in the same write.
         """
         kind, owner = type(row), secrets.token_hex(8)

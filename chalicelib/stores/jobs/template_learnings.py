@@ -1,7 +1,8 @@
-"""Jobs that learn form templates: their rows are in the table of exports, objects in the bucket.
+"""Jobs that learn form templates. Their rows are in the table of exports.
 
-The input and the result are stored like those of a batch. The name of a result ends with the fence
-token of the worker that wrote it. So a stalled worker cannot overwrite the result of another.
+The input and the result of a job are objects in the bucket, as for a batch. The name of a result
+ends with the fence token of the worker that wrote it. So a stalled worker cannot overwrite the
+result of another worker.
 """
 
 from __future__ import annotations

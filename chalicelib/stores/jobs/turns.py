@@ -56,7 +56,7 @@ TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
 
 @translate_errors
 class TurnStore:
-    """Assigns turns to jobs: numbers in whose order the jobs of a lane (queue) start."""
+    """Assigns a number (turn) to each job. The jobs of a queue (lane) start in this order."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
@@ -112,9 +112,10 @@ Queued = TypeVar("Queued", bound=Job)
 class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     """The queue of one kind of job, in which accounts take turns.
 
-    A message means that some job is waiting. The worker that receives it acquires the next job that
-    may start, which can be another job than the message names. If the index does not show a new job
-    yet, the worker acquires the named job. A lane has the waiting jobs of one plan tier.
+    A message means that some job is waiting. The worker that receives the message acquires the next
+    job that may start, even if the message names another job. If the index does not show a new job
+    yet, the worker acquires the job that the message names. A lane has the waiting jobs of one plan
+    tier.
     """
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
@@ -335,8 +336,8 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
     def must_yield(self, model: Model, served_seconds: float) -> bool:
         """Return whether this worker should pause `model`, and run a waiting training first.
 
-        A waiting training goes first if only its account is on a paid plan, or if it has run for a
-        much shorter time than `model`.
+        A waiting training runs first if it is on a paid plan and `model` is not, or if it has run
+        for a much shorter time than `model`.
         """
         if served_seconds < TURN_SECONDS:
             return False
@@ -363,9 +364,10 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         return self._lanes_up_to(job.is_paid)
 
     def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
-        """Return, for each queue (lane) of a worker, the running and the first waiting trainings.
+        """Return the running and the first waiting trainings of each queue (lane) of a worker.
 
-        A worker for paid plans serves only the paid queue. Other workers serve both, paid first.
+        A worker for paid plans serves only the paid queue. Other workers serve the paid queue, then
+        the free queue.
         """
         running = self._models.running()
         return [

@@ -1,4 +1,4 @@
-"""Data to resume a training run in another process: its datasets at the start, and a checkpoint.
+"""Stores the data that a process needs to resume a training run: a `RunStart` and a checkpoint.
 
 Both are deleted when the run ends.
 """
@@ -31,10 +31,11 @@ class RunStart:
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
     def of_unguarded(self, dataset: Dataset) -> Dataset:
-        """Return a dataset as it was when the run began, or as it is if it was corrected since.
+        """Return the dataset as it was when the run began, unless it was corrected since then.
 
-        Used for a dataset without a guard entry. Without such an entry, chunks that were replaced
-        by a correction may have been deleted.
+        A dataset that was corrected is returned without change. Used for a dataset without a guard
+        entry. Without such an entry, chunks that were replaced by a correction may have been
+        deleted.
         """
         same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
         return self.of(dataset) if same else dataset

@@ -65,7 +65,7 @@ class CurveWriter:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether the stored curve has a record of each of the first `epochs` epochs."""
+        """Return whether all epochs before the first epoch of this writer are stored."""
         before, rest = divmod(self.epochs, BLOCK_EPOCHS)
         return len(self._block) >= rest and (
             before == 0 or len(self._read(before - 1)) == BLOCK_EPOCHS

@@ -88,7 +88,9 @@ class ModelLeases:
         self._write(model, actions)
 
     def succeed(self, model: Model, version: ModelVersion, ending: RunEnding) -> list[ModelVersion]:
-        """End a run as SUCCEEDED with a version; serve it unless `not_served_because` is set.
+        """End a run as SUCCEEDED, and add its version to the model.
+
+        The version is served, unless its attribute `not_served_because` is set.
 
         Returns:
             The versions that were removed from the list, because the model has too many.

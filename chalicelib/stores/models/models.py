@@ -178,7 +178,7 @@ class ModelStore:
         the row.
 
         Returns:
-            Whether the model is gone.
+            Whether the model does not exist any more.
         """
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
@@ -229,10 +229,10 @@ class ModelStore:
         The current time is stored in each row, so that a simultaneous sweep returns other models.
 
         Args:
-            dead_before: trainings whose worker died are returned if their last message was sent
-                before this time, in milliseconds since 1970.
-            announced_before: waiting trainings are returned if their last message was sent before
-                this time. A later message may still be in the queue.
+            dead_before: time in milliseconds since 1970. A training whose worker died is returned
+                if its last message was sent before this time.
+            announced_before: the corresponding time for a waiting training. A message that was sent
+                later may still be in the queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)

@@ -1,9 +1,9 @@
 """Finds positions in the queue of trainings, at a cost that does not grow with the queue.
 
 Positions near the front are counted. For other positions, SweepService counts the whole queue every
-few seconds and stores marks: acceptance time and position of every n-th training. Then only the
-trainings after the nearest earlier mark have to be counted. Without recent marks, all trainings are
-counted.
+few seconds. It stores acceptance time and position of every n-th training, which are called marks.
+Then only the trainings after the nearest earlier mark have to be counted. Without recent marks, all
+trainings are counted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Lane:
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
-        """Choose the marks of a queue among `moments`, the acceptance times of its trainings."""
+        """Choose the marks of a queue from `moments`, the acceptance times of its trainings."""
         spacing = max(_SPACING, -(-len(moments) // _MOST_MARKS))
         marks = sorted(set(moments[::spacing]))
         return cls(len(moments), marks, [bisect_left(moments, mark) for mark in marks])
@@ -100,9 +100,10 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Store when trainings were accepted, for each queue with more than EXACT_PLACES trainings.
+        """Store the marks of each queue with more than EXACT_PLACES trainings.
 
-        There is one queue of paid plans and one of free plans.
+        A mark is the acceptance time of a training and its position in the queue. There are two
+        queues, one of paid plans and one of free plans.
 
         Returns:
             Whether a queue has more than EXACT_PLACES trainings.

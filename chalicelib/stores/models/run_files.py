@@ -1,4 +1,4 @@
-"""Texts and archives that calls send for a run of a model, and the queueing of these runs."""
+"""Stores the texts and archives that a call sends for a run of a model, and queues the run."""
 
 from __future__ import annotations
 
@@ -139,9 +139,9 @@ class RunFileStore:
         self._uploads = uploads
 
     def find_texts(self, account_id: str, path: str, parameter: str) -> UploadedFile:
-        """Return the file of texts that was uploaded to `path`.
+        """Return the uploaded file of texts that `path` names.
 
-        `parameter` is the parameter of the call that has the path, for error texts.
+        `parameter` is the name of the request parameter with this path. Error texts contain it.
 
         Raises:
             DownloadFailed: the account has no such upload, or it cannot be used.

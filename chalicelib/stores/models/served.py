@@ -51,7 +51,7 @@ class ServedModels:
         return model
 
     def find_version(self, account_id: str, model_id: str, number: int) -> ServedModel:
-        """Return a model with one of its stored versions, given by number.
+        """Return a model with the stored version `number`.
 
         Raises:
             ModelNotFound: the model does not exist or belongs to another account.
@@ -107,7 +107,10 @@ class ServedModels:
 
 
 def load_served(row: ModelRow | None) -> ServedModel | None:
-    """Return the model in a row that has the attributes SERVED_MEMBERS; None if it was deleted."""
+    """Return the model in a row; None if the model was deleted.
+
+    The row needs only the attributes SERVED_MEMBERS.
+    """
     if row is None or row.deleted:
         return None
     return ServedModel(row.model_id, row.type, row.status, row.version or "")

@@ -89,10 +89,10 @@ class VersionUsers(Protocol):
 class VersionUse:
     """Finds the versions that unfinished batches and exports use, so that their files are kept.
 
-    A version may be removed while a new batch or export begins to use it. So each side first writes
-    and then checks. The batch or export stores its row, and is refused if the model's list lacks
-    the version. The removal changes the list, and `put_back` restores the version if the row of a
-    batch or export names it.
+    A version may be removed while a new batch or export begins to use it. So both calls first write
+    and then check. The call that creates the batch or export stores a row, and fails if the model's
+    list lacks the version. The call that removes the version changes the list. Then `put_back`
+    restores the version if the row of a batch or export names it.
     """
 
     def __init__(

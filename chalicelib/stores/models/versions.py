@@ -83,12 +83,12 @@ class ModelCards:
     def change_all(self, account_id: str, dataset_id: int, change: Callable[[Any], Any]) -> bool:
         """Apply a change to all documents of all models of a dataset.
 
-        `change` converts one document. A document is an object whose member `object` names its kind
-        (card, suspects or evaluation), or an array: a block of a learning curve.
+        `change` converts one document. A block of a learning curve is an array. Any other document
+        is an object with the member `object`, which names the kind: card, suspects or evaluation.
 
         Returns:
-            False if the documents of a new version may lack the change, because its model was being
-                adjusted, or was created or queued again during the call.
+            False if a new version may lack the change, because its model was being adjusted, queued
+                again or created during the call.
         """
         is_complete = True
         for model in self._models.of_dataset(account_id, dataset_id):
