@@ -112,7 +112,7 @@ class AccountService:
         return self._accounts.find_by_email(email)
 
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:
-        """Change the plan of an account, from its next call on.
+        """Change the plan of an account. The new plan applies to the next call of the account.
 
         The source is HEROKU or SALESFORCE. If `source` is None, the account keeps its source,
         unless only the other source offers the plan.
@@ -223,7 +223,7 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, source: str) -> str:
-    """Return `source` if it offers the plan, otherwise another source."""
+    """Return `source` (HEROKU or SALESFORCE), or another source if `source` lacks the plan."""
     having = [name for name, plans in PLANS.items() if plan in plans]
     return source if source in having or not having else having[0]
 
@@ -243,7 +243,10 @@ def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
 def _replacing(
     key: AccountKey, now: datetime, old_until: datetime
 ) -> Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]:
-    """Return a function that adds a key to an account's keys, and sets when old keys expire."""
+    """Return a function that adds `key` to the keys of an account.
+
+    The function also makes all other keys expire at `old_until`, unless they expire earlier.
+    """
 
     def change(keys: tuple[AccountKey, ...]) -> tuple[AccountKey, ...]:
         # The store may call this again on its own result after a conflict, so it must be

@@ -130,7 +130,7 @@ class PictureWork:
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether an archive has few enough files to divide it into parts in the call."""
+        """Return whether an archive has so few files that the call itself divides it into parts."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:
@@ -185,7 +185,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that predicts the labels, boxes or judgement of one image."""
+        """Return a function that predicts labels or boxes of an image, or judges it for ranking."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # A model that is refused here fails the whole part. In `answer`, the error would be that of

@@ -217,7 +217,7 @@ class BatchService:
         return self._stores.batch_files.url(batch) if batch.result else None
 
     def delete(self, batch: Batch) -> Batch:
-        """Cancel a running batch, or delete a finished one with its result."""
+        """Cancel a running batch. Delete a finished batch together with its result."""
         cancelled = self._batches.cancel(batch)
         if cancelled is not None:
             self._send(cancelled)
@@ -241,7 +241,7 @@ class BatchService:
     def _place(
         self, account: Account, family: str, source: UploadSource | DatasetView, encoding: str
     ) -> dict[str, object]:
-        """Check the input of a batch; return where it is stored, as in `Batch.source`."""
+        """Check the input of a batch; return its location in the form that `Batch.source` has."""
         work, noun = self._works[family], FAMILY_NOUNS[family]
         if isinstance(source, DatasetView):
             if not any(counts.count("upload") for counts in source.dataset.counts):

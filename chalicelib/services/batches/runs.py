@@ -137,7 +137,7 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Answer the lines of a part; if the job names no part, take the batch's next step.
+        """Answer the lines of a part. If the job names no part, perform the batch's next step.
 
         `delivery` is how many times the queue has delivered the message.
         """
@@ -225,10 +225,10 @@ class BatchRunService:
 
     @contextmanager
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
-        """Hold a batch's lease in the block; yield the batch, and a function to check the lease.
+        """Hold the lease of a batch while the `with` block runs.
 
-        This function and the yielded function raise LeaseLost if another worker owns the batch, or
-        if the batch has ended.
+        Yields the batch, and a function that checks the lease. This method and the yielded function
+        raise LeaseLost if another worker owns the batch, or if the batch has ended.
         """
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
@@ -399,7 +399,11 @@ class BatchRunService:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
     def _handle_uncounted_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Continue a running batch after an already counted part, or clean up a closed batch."""
+        """Finish a part that was not counted, because it was counted before or the batch ended.
+
+        If the batch is running, the chain of the part continues. If the batch needs no more work,
+        the answers of the part are deleted.
+        """
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:

@@ -1,4 +1,4 @@
-"""Writes batch results as tables: first the input's columns or row numbers, then the answers."""
+"""Writes batch results as tables. A row has the cells or the number of a line, then its answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TableWork:
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Add the input cells of each line, because the result shows them before the answer."""
+        """Yield each line with its input cells, which the result shows before the answer."""
         if not batch.is_table:
             yield from lines
             return

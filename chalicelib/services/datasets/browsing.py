@@ -166,7 +166,7 @@ class BrowseService:
     def _suspects(
         self, view: DatasetView, query: BrowsedList, model: Model, offset: int, count: int
     ) -> BrowsedPage:
-        """Return a page of a model's suspects, without suspects corrected after training."""
+        """Return a page of a model's suspects; skip suspects that were corrected after training."""
         listed = self._listed(view, model)
         if query.label is not None:
             listed = [one for one in listed if one.label_id == query.label.label_id]
@@ -207,7 +207,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[IdSearch]:
-    """Yield searches for each suspect among the uploads and feedback of its label."""
+    """Yield the searches that find suspects in the uploads and the feedback of their labels."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)

@@ -291,5 +291,5 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return whether the suggestion is to change or to remove a label, not to add one."""
+    """Return whether a suspect can be corrected by changing or removing its label."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

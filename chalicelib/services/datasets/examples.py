@@ -112,7 +112,11 @@ class ExampleService:
         return view, label
 
     def label_of(self, view: DatasetView, number: int) -> Label:
-        """Return the label with id `number`, or else at index `number`; raise LabelNotFound."""
+        """Return the label with the id `number`; if there is none, the label at this index.
+
+        Raises:
+            LabelNotFound: the dataset has no label with this id or index.
+        """
         label = view.label(number)
         # A small number that is not an id is a position, as in the old API.
         if label is None and number < len(view.labels):

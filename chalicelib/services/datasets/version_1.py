@@ -1,4 +1,4 @@
-"""Calls that only version 1.0 of the API has: read one example, add a label."""
+"""Reads one example or adds a label, for calls that only version 1.0 of the API has."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class ExampleWriter:
     def _contents(
         self, dataset_id: int, items: Iterable[tuple[Wanted, str]], on_gap: OnGap
     ) -> Iterator[tuple[Wanted, bytes]]:
-        """Yield each item with the bytes of an image; several images are read at once."""
+        """Yield each item with the bytes of its image. Several images are read at once."""
         named = (((item, digest), digest) for item, digest in items)
         for (item, digest), content in self._pictures.read_ahead(dataset_id, named):
             if content is None:

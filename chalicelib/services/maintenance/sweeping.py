@@ -73,9 +73,10 @@ class SweepService:
         self._announce_deliveries = announce_deliveries
 
     def run(self) -> int:
-        """Resend the jobs of abandoned work, delete closed accounts, and end deletions.
+        """Resend the jobs of abandoned work, delete expired data, and end deletions.
 
-        A deletion ends once the presigned URLs of its images have expired.
+        The expired data belongs to closed accounts and to old exports. A deletion ends once the
+        presigned URLs of its images have expired.
 
         Returns:
             The number of jobs sent plus the number of objects deleted or ended.
@@ -140,7 +141,11 @@ class SweepService:
         return len(stale)
 
     def _delete_closed_accounts(self) -> int:
-        """After the retention time of closed accounts, delete their data, then the accounts."""
+        """Delete closed accounts whose retention period has ended: their data, then their rows.
+
+        Returns:
+            The number of deletions that were started.
+        """
         started = 0
         for account in self._stores.accounts.list_due(self._clock()):
             started += self._start_deletions(account.account_id)

@@ -89,7 +89,7 @@ class TraceService:
         return any(one.at < long_ago for one in self._ready(dataset, chain))
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the corrections at the start of `chain` with replaced data that nothing needs."""
+        """Return the corrections at the start of `chain` whose replaced data is not in use."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -158,7 +158,7 @@ class TraceService:
         return True
 
     def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
-        """Remove stored vectors by text digest. If one is still needed, it is recomputed."""
+        """Remove the stored vectors of texts with these digests. They are recomputed if needed."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         artifacts = self._stores.artifacts

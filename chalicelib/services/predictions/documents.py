@@ -310,7 +310,7 @@ def _draw_page(page: Page) -> bytes | None:
 def _pack_page(
     document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
 ) -> PackedPage:
-    """Read one page as the task `form` does, and compress the result."""
+    """Read one page like the task `form`, and return the result in compressed form."""
     from chalicelib.engines.ocr.forms.single_boxes import with_single_boxes
     from chalicelib.engines.ocr.learning.examples import PackedPage
     from chalicelib.engines.ocr.reading import read_page
@@ -322,7 +322,7 @@ def _pack_page(
 
 
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
-    """Raise BadRequest if a page has too many lines for the task, or an image too many words."""
+    """Raise BadRequest if an image has too many words, or a page too many lines for the task."""
     count, lines = count_line_words(page.lines), len(page.lines)
     if is_picture and count > MAX_OCR_WORDS:
         raise BadRequest(

@@ -199,6 +199,6 @@ class PicturePredictionService:
 def _labels(
     model: ServedModel, answer: Sequence[Probability | Detection], count: int | None
 ) -> list[Probability]:
-    """Return the `count` most probable labels of an answer; all labels of a multi-label model."""
+    """Return the `count` most probable labels; if the model is multi-label, return all labels."""
     items = [item for item in answer if isinstance(item, Probability)]
     return items[: None if model.type == MULTI_LABEL else count or TOP_LABELS]

@@ -104,7 +104,7 @@ class PageReader(Protocol):
 
 
 class TemplateService:
-    """Learns form templates from archives of documents, with the values in each document."""
+    """Learns form templates from archives, which contain documents and their correct values."""
 
     def __init__(
         self, stores: TemplateServiceStores, ocr: PageReader, clock: Clock, settings: Settings
@@ -324,7 +324,7 @@ def _learned(examples: list[LearningExample], check: Callable[[], None]) -> Lear
 
 
 def _result(learned: LearnedTemplate) -> dict[str, Any]:
-    """Convert a result to the object that is stored, which has the members of the API's answer."""
+    """Convert a learned template to the JSON object that is stored and that the API returns."""
     fields = [{"entity": row.entity, "right": row.right, "of": row.of} for row in learned.scores]
     return {
         "template": as_sent(learned.template),

@@ -171,10 +171,10 @@ class AdjustmentService:
         return replace(request, source=replace(source, uploaded=uploaded))
 
     def _check_dataset(self, model: Model) -> None:
-        """Raise Conflict if a deletion of the model's dataset, or of data from it, is queued.
+        """Raise Conflict if the model's dataset, or data of this dataset, waits to be deleted.
 
         A deletion waits until a running adjustment ends. Without this check, repeated adjustments
-        could delay it forever.
+        could delay the deletion forever.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
@@ -199,7 +199,7 @@ class AdjustmentService:
         request: AdjustmentRequest,
         seconds: float,
     ) -> tuple[UserTexts, int]:
-        """Return a request's checked texts, and the number of feedback texts, which are last."""
+        """Return the checked texts of a request, and how many of the last texts are feedback."""
         trained = self._load(model)
         rows = self._read(account, request.source, trained.labels, seconds)
         feedback = self._feedback(model, trained.labels, rows) if request.with_feedback else []
@@ -409,7 +409,10 @@ def _check_model(model: Model) -> None:
 def _nearest(
     adjusted: TrainedText, texts: UserTexts, blocks: Blocks, sent: int
 ) -> list[dict[str, Any]]:
-    """Return texts, of the first `sent` texts, with scores nearest to the rejection threshold."""
+    """Return the texts whose scores are nearest to the rejection threshold.
+
+    Only the first `sent` texts, which are not feedback, are compared.
+    """
     from chalicelib.engines.text.adjustment import nearest_rows
 
     blocks = {name: block[:sent] for name, block in blocks.items()}

@@ -132,8 +132,9 @@ class FeatureService:
             pictures: images of one or more datasets.
             extractor: computes the features.
             copies: maximum number of augmented views, summed over all images.
-            is_default: whether workers of uploads use this extractor. Then a part that waits for
-                these workers is deleted if this training uses all images of the part.
+            is_default: whether workers of uploads use this extractor. If so, this training may
+                delete a part that waits for these workers: a part whose images are all in
+                `pictures`.
             check: called between stored objects (groups of rows) with the numbers of existing rows,
                 of all rows, and of rows that this call computed; may raise an error to stop.
             delegate: called with the missing rows if there are many; may raise an error to stop.

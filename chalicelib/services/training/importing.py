@@ -134,9 +134,9 @@ class ImportService:
         ).model
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Read a model from an archive, and compare its predictions with the archive's.
+        """Read a model from an archive, and check its predictions for sample inputs.
 
-        The archive has sample inputs with the predictions of the installation that exported the
+        The archive has the sample inputs, and the predictions of the installation that exported the
         model.
 
         Raises:
@@ -176,7 +176,10 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Predict an archive's sample inputs; return the largest difference from its answers.
+        """Compare predictions for sample inputs with the predictions that the archive contains.
+
+        Returns:
+            The largest difference.
 
         A difference above a small tolerance raises an error.
         """

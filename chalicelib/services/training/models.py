@@ -1,4 +1,4 @@
-"""Reads models: metrics, learning curve, card, evaluation, lists."""
+"""Lists models, and reads their metrics, learning curves, cards and evaluations."""
 
 from __future__ import annotations
 

@@ -329,7 +329,10 @@ class TrainingRunService:
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Uncount an attempt that lost its lease; delete files of a deleted model or ended run."""
+        """Revert an attempt that lost its lease, so that the attempt is not counted.
+
+        If the model was deleted, its files are deleted. If the run has ended, its data is deleted.
+        """
         try:
             self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)

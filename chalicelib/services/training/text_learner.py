@@ -234,7 +234,7 @@ class TextLearner:
         )
 
     def _unlabelled(self, model: Model, progress: _Progress) -> Callable[[str], Floats] | None:
-        """Return a function that embeds the request's unlabelled texts, if any; otherwise None."""
+        """Return a function that embeds unlabelled texts; None if the request has no such texts."""
         found = self._unlabelled_texts(model)
         if found is None:
             return None
@@ -417,7 +417,7 @@ class _Progress:
         return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
-        """Raise TimedOut if computing vectors has left less than `seconds` for the fit."""
+        """Raise TimedOut if vectors were computed, and less than `seconds` are left for the fit."""
         # Only if this function has computed vectors: otherwise the next function would have no more
         # time for the fit.
         if self.has_embedded and self._control.remaining_seconds() < seconds:

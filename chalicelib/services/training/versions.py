@@ -94,8 +94,8 @@ class VersionService:
         """Compare two versions by their predictions for the same held-out examples.
 
         Raises:
-            Conflict: the versions have fewer than 20 held-out examples in common; or a version has
-                no evaluation, for example because the model detects objects.
+            Conflict: the versions have fewer than 20 held-out examples in common, or a version has
+                no evaluation. Models that detect objects have no evaluation.
         """
         model.require_dataset("compared")
         # The newer version knows the current labels, whatever the order of the call.

@@ -300,7 +300,7 @@ class VisionLearner:
         """Return a function that decodes the image at an index of `pictures`."""
 
         def open_picture(place: int, least_side: int) -> Picture:
-            """Decode image number `place`; its shorter side gets at least `least_side` pixels."""
+            """Decode image `place` so that its shorter side has at least `least_side` pixels."""
             picture = pictures[place]
             content = self._stores.pictures.get(picture.dataset_id, picture.digest.hex())
             if content is None:

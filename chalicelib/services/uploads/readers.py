@@ -243,7 +243,7 @@ def _invalid_zip(dataset: Dataset, problem: InvalidZip) -> InvalidUpload:
 def _known_examples(
     labels: LabelStore, examples: ExampleStore, dataset: Dataset, source: str
 ) -> tuple[dict[str, frozenset[bytes]], Mapping[str, str]]:
-    """Return example digests by label name, and the present name of each former label name."""
+    """Return example digests by label name, and a map from former to present label names."""
     names = labels.all_names(dataset.counts)
     counts = {c.label_id: c for c in dataset.counts}
     former = former_names(names)

@@ -139,7 +139,7 @@ class WebhookService:
         return rotated
 
     def test(self, hook: Webhook) -> Delivery:
-        """Send an event of type `webhook.test` to a webhook, after the pause if it is paused.
+        """Send a `webhook.test` event to a webhook. A paused webhook gets it after the pause.
 
         Raises:
             InvalidParameter: the webhook is disabled.
