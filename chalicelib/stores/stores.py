@@ -110,7 +110,7 @@ class Stores:
         self._add_writers(settings, clock)
 
     def _add_writers(self, settings: Settings, clock: Clock) -> None:
-        """Create more stores, most of which use the stores that exist already."""
+        """Create further stores. Most of them use the stores that exist already."""
         self.run_files = RunFileStore(self.models, self.uploaded_files)
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.page_images = PageImageStore(self.clients, self.artifacts, clock)
@@ -180,5 +180,5 @@ class Stores:
 
 
 def pick(group: type[Group], stores: Stores) -> Group:
-    """Create a service's dataclass of stores: each field gets the store of the same name."""
+    """Create an instance of the dataclass `group`. Each field gets the store of the same name."""
     return group(**{field.name: getattr(stores, field.name) for field in fields(group)})

@@ -50,8 +50,8 @@ class AccountService:
     """Creates, lists, changes and closes accounts.
 
     Methods that change an account raise InvalidParameter if a value is out of range, and NotFound
-    if no account has the email address. All of them except `close` raise NotFound for a closed
-    account.
+    if no account has the email address. Except for `close`, these methods also raise NotFound for a
+    closed account.
     """
 
     def __init__(

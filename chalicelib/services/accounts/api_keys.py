@@ -118,7 +118,7 @@ class ApiKeyService:
         raise ApiKeyNotFound(key_id)
 
     def revoke(self, key: ApiKey) -> None:
-        """Revoke an API key, from the next call on."""
+        """Revoke an API key. The next call with this key is refused."""
         try:
             self._keys.remove(key)
         finally:

@@ -296,7 +296,7 @@ class BatchRunService:
         return self._works[batch.family].read(batch, file, check, table)
 
     def _dataset_lines(self, batch: Batch, dataset_id: int) -> Iterator[BatchLine]:
-        """Yield the uploaded examples of a dataset in list order, with their ids."""
+        """Yield one line for each uploaded example of a dataset, in the order of example lists."""
         dataset = self._stores.datasets.find(batch.account_id, batch.family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise InvalidUpload(f"Dataset {dataset_id} was deleted before the batch began.")
@@ -380,7 +380,7 @@ class BatchRunService:
         return self._write_lines(batch.format, lines)
 
     def _answer(self, batch: Batch, number: int) -> Iterator[AnsweredLine]:
-        """Yield the answers to the lines of a part, from the model version that the batch names."""
+        """Yield the lines of a part, answered by the model version that the batch names."""
         lines = self._files.part(batch, number)
         if lines is None:
             raise StorageUnavailable

@@ -1,4 +1,4 @@
-"""Batches of texts."""
+"""Reads and answers batches of texts."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class ThumbnailViews(Protocol):
     """The methods of the thumbnail service that browsing uses."""
 
     def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
-        """Return thumbnails by example id; make missing thumbnails if the time suffices."""
+        """Return thumbnails by example id; make missing thumbnails if there is enough time."""
 
     def revert(self, dataset_id: int) -> None:
         """Delete the thumbnails of a deleted dataset."""

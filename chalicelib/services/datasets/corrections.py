@@ -176,7 +176,7 @@ class CorrectionService:
         return stores.example_views.show(row, [(one, label) for one, label in pairs if label])
 
     def remove_example(self, view: DatasetView, example_id: int) -> CorrectionResult:
-        """Remove an example; raise ExampleNotFound if another call has removed it."""
+        """Remove an example; raise ExampleNotFound if another call has removed the example."""
         return self._apply(view, [ExampleChange(example_id, is_removed=True)])
 
     def remove_label(

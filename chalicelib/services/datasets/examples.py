@@ -133,7 +133,7 @@ class ExampleService:
         label_id: int | None,
         label: str | None,
     ) -> ExampleView:
-        """Add the text `document` to a label. If the label has an equal text, return that example.
+        """Add the text `document` to a label. If the label has an equal text, return its example.
 
         Raises:
             MissingParameter: neither label id nor label name is given.
@@ -156,7 +156,7 @@ class ExampleService:
         label_id: int | None,
         label: str | None,
     ) -> ExampleView:
-        """Add one image to a label. If the label already has an equal image, return that example.
+        """Add one image to a label. If the label already has an equal image, return its example.
 
         Raises:
             MissingParameter: neither label id nor label name is given.

@@ -67,7 +67,7 @@ class FeedbackService:
     def add_text(
         self, account: Account, model: Model, document: str, expected_label: str
     ) -> ExampleView:
-        """Add the text `document` as feedback. If the label has an equal text, return that example.
+        """Add the text `document` as feedback. If the label has an equal text, return its example.
 
         Raises:
             BadRequest: the model is not a text model, or its dataset was deleted.
@@ -93,7 +93,7 @@ class FeedbackService:
     def add_picture(
         self, account: Account, model: Model, file: PictureFile, expected_label: str
     ) -> ExampleView:
-        """Add an image as feedback. If the label already has an equal image, return that example.
+        """Add an image as feedback. If the label already has an equal image, return its example.
 
         Raises:
             BadRequest: the image is damaged, or the dataset of the model was deleted.

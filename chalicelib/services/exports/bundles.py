@@ -165,7 +165,7 @@ class BundleService:
     def _networks(
         self, model: Model, head: bytes, header: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], dict[str, Path], Any]:
-        """Return descriptions and folders of a model's networks, and the model's preprocessing."""
+        """Return the descriptions and the folders of a model's networks, and its preprocessing."""
         if model.family == LANGUAGE:
             from chalicelib.engines.text.encoding import onnx_encoders
             from chalicelib.engines.text.encoding.encoders import WORDS
@@ -236,7 +236,7 @@ def _network(facts: Any) -> dict[str, Any]:
 
 
 def _rejection(header: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the rule by which the model rejects out-of-scope texts; None without rejection."""
+    """Return the rule by which a model rejects out-of-scope texts; None if it rejects no texts."""
     if "rejector" in header:
         return {"by": "signals", **header["rejector"]}
     threshold = header.get("threshold")

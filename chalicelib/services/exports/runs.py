@@ -266,7 +266,7 @@ class ExportRunService:
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
     def _emit_again(self, job: ExportJob, delivery: int) -> None:
-        """After a redelivery, emit the event of the export, in case no earlier worker did."""
+        """After a redelivery, emit the export's event, because it may not have been emitted."""
         if delivery > 1:
             export = self._stores.exports.find(job.account_id, job.export_id)
             if export is not None and export.status == SUCCEEDED:

@@ -175,7 +175,7 @@ class DeletionRunService:
         )
 
     def _writer_seconds(self, dataset: Dataset) -> int:
-        """Return how many seconds the worker of an upload may still write; 0 without a worker."""
+        """Return how many seconds a worker may still write to the dataset; 0 if no worker runs."""
         until = self._stores.datasets.lease_until(dataset)
         now = to_milliseconds(self._clock())
         # Rounded up, so that the job does not come back before the lease has ended.

@@ -1,4 +1,4 @@
-"""Reads images and PDFs: text, tables, contacts, forms. Spec: POST /v2/vision/ocr.
+"""Reads text, tables, contacts and forms in images and PDFs. Spec: POST /v2/vision/ocr.
 
 A few threads read the pages of a document within a time limit.
 """
@@ -194,7 +194,7 @@ class OcrService:
     def packed_pages(
         self, model: ServedModel, content: bytes, seconds_left: Callable[[], float]
     ) -> list[PackedPage]:
-        """Read the pages of a form, to learn a template from them; raise the errors of `read`."""
+        """Read the pages of a form from which a template is learned. Raise the errors of `read`."""
         model.require_type((OCR,))
         tools, request = self._load(model, DOCUMENTED), OcrRequest(FORM)
 
@@ -367,7 +367,7 @@ def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindi
 
 
 def _widgets(pages: Sequence[PageFindings]) -> tuple[PlacedWidget, ...]:
-    """Return the form fields that the PDF itself defines; raise BadRequest if too many."""
+    """Return the form fields that the PDF defines; raise BadRequest if there are too many."""
     found = tuple(placed_widgets([page.view.page for page in pages]))
     if len(found) > MAX_FORM_WIDGETS:
         raise BadRequest(

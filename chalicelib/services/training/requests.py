@@ -190,7 +190,7 @@ class TrainingService:
     def queue_adjustment(
         self, account: Account, model: Model, request: TrainRequest, store: StoreFiles | None
     ) -> ModelView:
-        """Queue an adjustment, which reads no dataset. The errors are those of `retrain`."""
+        """Queue an adjustment, which reads no dataset. It raises the same errors as `retrain`."""
         return self._queue_again(account, model, request, None, store)
 
     def _queue_again(

@@ -256,7 +256,7 @@ class TrainingRunService:
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
     def _emit_again(self, job: TrainJob, delivery: int) -> None:
-        """After a redelivery, emit the event of the run, in case no earlier worker did."""
+        """After a redelivery, emit the event of the run, because it may not have been emitted."""
         if delivery == 1:
             return
         model = self._stores.models.find(job.account_id, job.model_id)

@@ -99,7 +99,7 @@ class UnlabelledTextService:
 
 
 def _usable_texts(file: BinaryIO, check: Callable[[], None]) -> tuple[list[str], int]:
-    """Return the distinct texts of a file, up to a limit, and the number of all its texts."""
+    """Return distinct texts of a file up to a limit, and the number of all texts in the file."""
     file.seek(0)
     if explanation := explain_head(LANGUAGE, file.read(HEAD_BYTES)):
         raise InvalidParameter(_PARAMETER, explanation)

@@ -1,4 +1,4 @@
-"""Versions of models: lists, serves, removes and compares them."""
+"""Lists, serves, removes and compares versions of models."""
 
 from __future__ import annotations
 

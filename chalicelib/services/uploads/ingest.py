@@ -1,8 +1,8 @@
 """Reads an uploaded file into a dataset: plans examples, reserves ids, writes rows, commits.
 
-Queue jobs and synchronous uploads use this service. The reader of the family checks the whole file
-before a row is written. Ids are reserved once and stored, so that a repeated attempt writes
-the same rows. The commit is one conditional write of the dataset's row.
+Queue jobs and synchronous uploads use this service. A reader checks the whole file before a row is
+written. Ids are reserved once and stored, so that a repeated attempt writes the same rows. The
+commit is one conditional write of the dataset's row.
 """
 
 from __future__ import annotations
@@ -263,7 +263,7 @@ class IngestService:
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
     def _emit_again(self, job: IngestJob, delivery: int) -> None:
-        """After a redelivery, emit the event of the upload, in case no earlier worker did."""
+        """After a redelivery, emit the upload's event, because it may not have been emitted."""
         if delivery == 1:
             return
         dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)
@@ -416,7 +416,7 @@ class _Attempt:
         self._stores.dataset_leases.commit_upload(dataset, lease, addition)
 
     def index(self) -> None:
-        """Index the committed examples by digest, for labels that got many examples."""
+        """Add the new examples of a label to its digest index, if the label got many examples."""
         dataset, source = self._owned.dataset, self._owned.upload.source
         before = {c.label_id: c for c in dataset.counts}
         try:

@@ -1,4 +1,4 @@
-"""Accounts: one row per account, and one row per email address that points to the account."""
+"""Stores accounts: one row per account, and one row per email address with the account id."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def _update_active(row: AccountRow, actions: list[Action]) -> Account | None:
 
 
 def _write_keys(row: AccountRow, keys: tuple[AccountKey, ...]) -> bool:
-    """Store the keys of an account; return False if its row has changed since it was read."""
+    """Store the keys of an account; return False if `row` has changed since it was read."""
     actions: list[Action] = [AccountRow.keys.set(dump_keys(keys)), AccountRow.revision.add(1)]
     is_unchanged = (AccountRow.revision == row.revision) & (AccountRow.status == ACTIVE)
     return try_update(row, actions, is_unchanged)

@@ -87,7 +87,7 @@ class IdempotencyStore:
         return self._take_over(row, now)
 
     def keep(self, call: KeyedCall, answer: KeptAnswer) -> KeptAnswer:
-        """Store the answer of an attempt, unless another attempt has stored one.
+        """Store the answer of an attempt, unless another attempt has stored an answer.
 
         Returns:
             The stored answer.

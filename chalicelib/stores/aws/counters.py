@@ -1,4 +1,4 @@
-"""Reserves integer ids: unique in the service and increasing. See contract section 1."""
+"""Reserves integer ids, which increase and are unique in the service. See contract section 1."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class DatasetTurnIndex(GlobalSecondaryIndex[Any]):
 
 
 class DatasetRow(TableRow):
-    """A dataset. New examples and corrections become visible by a write of this row."""
+    """A dataset. A write of this row makes new examples and corrections visible."""
 
     Meta = _meta(table_name="datasets")
     owner = UnicodeAttribute(hash_key=True)
@@ -344,7 +344,7 @@ class ExportRow(TableRow):
 
 
 class BatchRow(TableRow):
-    """A batch of predictions, in the table of exports, so that one query finds all open jobs."""
+    """A batch of predictions. It is in the table of exports, so one query finds all open jobs."""
 
     Meta = _meta(table_name="exports")
     account_id = UnicodeAttribute(hash_key=True)
@@ -449,7 +449,7 @@ class ReceiptRow(TableRow):
 
 
 class UploadFormRow(TableRow):
-    """A presigned upload form, and whether its file has arrived and was used."""
+    """A presigned upload form. The status shows whether its file has arrived and was used."""
 
     Meta = _meta(table_name="incoming")
     account_id = UnicodeAttribute(hash_key=True)

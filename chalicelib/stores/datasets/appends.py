@@ -181,7 +181,7 @@ class AppendStore:
     def _find(
         self, dataset: Dataset, new: NewExample, counts: Sequence[LabelCounts], label_id: int
     ) -> Example | None:
-        """Return the committed example of the label and source that equals `new`, or None."""
+        """Return the committed example that equals `new`, including label and source, or None."""
         mine = next((c for c in counts if c.label_id == label_id), LabelCounts(label_id))
         sought = Example(0, new.name, self._clock(), picture=new.picture)
         sequence = sequence_of(dataset.dataset_id, new.source, mine)

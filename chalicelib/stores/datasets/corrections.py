@@ -193,7 +193,7 @@ class _Work:
 
     @property
     def edits(self) -> list[SequenceEdit]:
-        """Return the edits to write, one per label and source. Removed labels have no edit."""
+        """Return the edits to write: one edit per label and source, except for removed labels."""
         return list(self._edits.values())
 
     def apply(self, examples: Found, plan: CorrectionPlan) -> CorrectionResult:

@@ -1,4 +1,4 @@
-"""Lets only one writer at a time change an available dataset: the holder of the dataset's lease."""
+"""Allows only the holder of a dataset's lease to change an available dataset."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class TrainingExamples:
         self._examples = examples
 
     def datasets(self, model: Model, dataset: Dataset) -> list[Dataset]:
-        """Return the datasets that a training uses: its own, and a global dataset if requested.
+        """Return the datasets of a training: `dataset`, and the requested global dataset, if any.
 
         Raises:
             TrainingFailed: the global dataset was deleted.
@@ -63,7 +63,7 @@ class TrainingExamples:
         return collected
 
     def unlabelled_dataset(self, model: Model) -> Dataset | None:
-        """Return the dataset that the parameter `unlabelled` names; None if it names none.
+        """Return the dataset that the parameter `unlabelled` names; None if no dataset is named.
 
         Raises:
             TrainingFailed: the dataset was deleted.

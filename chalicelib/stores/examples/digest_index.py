@@ -123,7 +123,7 @@ class DigestIndex:
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return the ids of the indexed examples whose digests begin like `digest`."""
+        """Return the ids of the indexed examples whose digests start like `digest`."""
         sought = digest[:_DIGEST_BYTES]
         # Digests are distributed evenly, so the value of one predicts its position.
         middle = int.from_bytes(sought, "big") * count >> 8 * _DIGEST_BYTES

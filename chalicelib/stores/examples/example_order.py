@@ -1,4 +1,4 @@
-"""The order in which examples are listed: uploads before feedback, then by label, then by id."""
+"""Lists examples in a fixed order: uploads before feedback, then by label, then by id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chunk layouts: which chunks a sequence of examples consists of.
+"""Chunk layouts, which list the chunks of a sequence of examples.
 
 Until its first correction, a sequence has no layout, and position p is in chunk p // 100. A
 correction writes the changed chunks under the next free numbers. It also writes a layout, which
@@ -84,7 +84,7 @@ class ChunkLayout:
             start += taken
 
     def dump(self) -> bytes:
-        """Return the layout as the bytes that a row stores."""
+        """Convert the layout to bytes for storage in a row."""
         members = {
             "chunks": self.chunks,
             "next": self.next,

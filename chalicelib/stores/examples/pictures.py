@@ -31,8 +31,8 @@ class PictureStore:
     def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
         """Write an image file. Idempotent.
 
-        `digest` is the digest of the file, 32 hex digits. The content type is image/png or
-        image/jpeg, as detected. The file is deleted with its dataset.
+        `digest` is the digest of the file, 32 hex digits. `content_type` is image/png or
+        image/jpeg. The file is deleted with its dataset.
         """
         self._clients.s3.put_object(
             Bucket=self._bucket,

@@ -193,7 +193,7 @@ class Downloader:
     def _open(
         self, url: str, deadline: Deadline, file_name: str, check: Callable[[], None] = lambda: None
     ) -> Iterator[_Answer]:
-        """Follow redirects to a response with status 200; close it after the `with` block."""
+        """Open a URL, follow redirects, and yield the response; close it after the `with` block."""
         try:
             location = read_location(url)
             for redirect_count in range(_MAX_REDIRECTS + 1):

@@ -42,7 +42,7 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model file, as the catalogue lists it."""
+    """Size and digest of a model file in the catalogue."""
 
     size: int
     """Size in bytes."""

@@ -143,7 +143,7 @@ def open_socket(
         address: numeric IP address.
         location: has the port, and the host name that the certificate must match.
         tls: settings of the certificate check; None for a connection without TLS.
-        limit: maximum time in seconds to connect; the TLS handshake may take the same time again.
+        limit: maximum time in seconds to connect. A TLS handshake may take `limit` seconds more.
 
     Raises:
         OSError: the connection failed, or the certificate is not valid.

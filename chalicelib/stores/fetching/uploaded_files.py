@@ -174,7 +174,7 @@ class UploadedFileStore:
         try_update(row, actions, UploadFormRow.used_by == _claim(user, attempt()))
 
     def delete(self, uploaded: UploadedFile) -> None:
-        """Delete a file that is not needed any more, before the bucket's lifecycle rule does."""
+        """Delete a file at once. Otherwise a lifecycle rule of the bucket would delete it later."""
         self._clients.s3.delete_object(Bucket=self._bucket, Key=uploaded.key)
 
     def _row(self, account_id: str, upload_id: str) -> UploadedFile | None:

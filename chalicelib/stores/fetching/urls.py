@@ -96,13 +96,13 @@ def read_location(url: str) -> Location:
 
 
 def _read_host(host: str) -> str:
-    """Return a host as the resolver needs it. International names are converted to ASCII."""
+    """Return a host name for the resolver. International names are converted to ASCII."""
     name = host if host.isascii() else host.encode("idna").decode("ascii")
     return name.lower().rstrip(".")
 
 
 def clean_file_name(name: str) -> str:
-    """Return the last part of a path, without control characters and cut to 180 characters.
+    """Return the last part of a path without control characters, at most 180 characters long.
 
     Args:
         name: path or header value, with slashes or backslashes.

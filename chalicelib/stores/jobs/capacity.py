@@ -303,7 +303,7 @@ class CapacityStore:
 
 
 def _changed(more_bytes: int) -> list[Action]:
-    """Return the changes that add bytes to an account's sum, and 1 to the version of the sum."""
+    """Return the changes that add `more_bytes` to an account's sum and increase its version."""
     actions: list[Action] = [AccountRow.room_version.add(1)]
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
 

@@ -79,7 +79,7 @@ class ExportStore(FileJobStore[Export]):
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
-        """Return the jobs in the table of exports whose message seems to be lost.
+        """Return jobs in the table of exports, if their messages seem to be lost.
 
         Unfinished exports and template learnings that have expired are deleted instead. The current
         time is stored in each row, so that a simultaneous sweep returns other jobs.

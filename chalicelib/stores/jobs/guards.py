@@ -1,7 +1,7 @@
-"""Guard entries: they protect datasets from deletion, and count each account's open trainings.
+"""Guard entries protect datasets from deletion, and count each account's open trainings.
 
 An entry is written before the row of its model, and removed after the run has ended. If a process
-dies in between, the entry remains. So an entry counts only for a minute, or while its model is
+dies in between, the entry remains. So an entry is valid only for a minute, or while its model is
 QUEUED or RUNNING.
 """
 

@@ -56,7 +56,7 @@ TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
 
 @translate_errors
 class TurnStore:
-    """Assigns a number (turn) to each job. The jobs of a queue (lane) start in this order."""
+    """Assigns a number (turn) to each job. The jobs of a lane (queue) start in this order."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()

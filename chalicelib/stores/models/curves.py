@@ -1,7 +1,7 @@
 """Learning curves in the bucket: blocks of 5 epochs, in one folder per run of a model.
 
-A new epoch is visible after `flush`, which is one small write, however long the curve is. A resumed
-run replaces records in place, so a reader never sees a curve become shorter.
+A new epoch is visible after `flush`, which writes one small object. A resumed run replaces records
+in place, so a reader never sees a curve become shorter.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _at_least(lane: _Lane | None, until: int | None) -> int:
-    """Return a lower bound of the number of a queue's trainings accepted before `until` (ms)."""
+    """Return a lower bound of the result of `_place`, without reading the queue."""
     if lane is None:
         return 0
     return lane.total if until is None else lane.nearest(until)[1]
