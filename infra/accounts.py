@@ -1,7 +1,7 @@
 """The administrator's command for accounts: create, list, plan, keys, close, token, export, audit.
 
-The command works on the running local stack by default, on AWS_ENDPOINT_URL if that is set, on a
-deployed stage with --stage, and on the account of the AWS credentials with --aws.
+By default, the command works on the running local stack, or on the endpoint AWS_ENDPOINT_URL if it
+is set. With --stage, it works on a deployed stage; with --aws, on the AWS account of the user.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def _export(target: CommandTarget, options: argparse.Namespace) -> None:
 
 
 def _audit(target: CommandTarget, options: argparse.Namespace) -> bool:
-    """Compare counters with log lines and return whether they agree."""
+    """Compare the counters of predictions with log lines; return whether they agree."""
     from chalicelib.stores.accounts.quotas import QuotaStore
     from chalicelib.stores.jobs.queues import Queues
     from infra.auditing.command import Audit, compare

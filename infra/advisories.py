@@ -1,7 +1,7 @@
 """Looks up known vulnerabilities of all packages in the lock files.
 
-`make audit` runs it; tests do not, because it needs a network. Exit status: 0 without known
-vulnerabilities, 1 with some, 3 if the index could not be reached.
+`make audit` runs it; tests do not, because it needs a network. Exit status: 0 if no
+vulnerability is known, 1 if at least one is known, 3 if the index could not be reached.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ DRAFT = "draft-"
 
 @contextmanager
 def drafted(folder: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that only its owner can read; the file is removed if the block fails."""
+    """Open a new file that only its owner can read; it is removed if the `with` block fails."""
     with tempfile.NamedTemporaryFile(dir=folder, prefix=DRAFT, delete=False) as draft:
         try:
             yield draft

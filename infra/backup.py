@@ -1,8 +1,8 @@
 """The backup command: copies a whole stack to a folder, and back.
 
-`python -m infra.backup dump DIR` and `restore DIR` work on the running local stack by default, on
-AWS_ENDPOINT_URL if that is set, on a deployed stage with --stage, and on the account of the AWS
-credentials with --aws.
+By default, `python -m infra.backup dump DIR` and `restore DIR` work on the running local stack, or
+on the endpoint AWS_ENDPOINT_URL if it is set. With --stage, they work on a deployed stage; with
+--aws, on the AWS account of the user.
 """
 
 from __future__ import annotations

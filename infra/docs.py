@@ -46,7 +46,7 @@ def pages() -> dict[Path, str]:
 
 
 def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
-    """Replace the text between each pair of markers in a page by the next of the tables."""
+    """Replace the text between each pair of markers in a page with the next table."""
     head, *rest = text.split(_BEGIN)
     made = [head]
     for table, part in zip(tables, rest, strict=True):

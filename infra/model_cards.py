@@ -75,8 +75,8 @@ def _listed(sentences: Iterable[str]) -> Iterator[str]:
 def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield the sentences about a model's limits, without repeating sentences of the page.
 
-    If the sentences include all `limits` of an earlier model on the page, one sentence that names
-    this model replaces them.
+    If the sentences include all limits of an earlier model on the page, they are replaced by one
+    sentence that names the earlier model.
     """
     same = {name: set(each) for name, each in limits.items() if set(each) <= set(sentences)}
     yield from (f"The limits of {name} apply." for name in same)

@@ -1,7 +1,7 @@
 """Finds the stack that an administrator's command uses.
 
-This is the running local stack, the endpoint AWS_ENDPOINT_URL if it is set, a deployed stage
-(--stage), or the account of the AWS credentials (--aws).
+By default, this is the running local stack, or the endpoint AWS_ENDPOINT_URL if it is set. With
+--stage, it is a deployed stage; with --aws, the AWS account of the user.
 """
 
 from __future__ import annotations

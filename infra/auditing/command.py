@@ -37,7 +37,7 @@ def compare(
 
     The log is read before the counters. So a simultaneous prediction can only increase a counter,
     and a counter below the account's number of log lines is always an error. `is_complete`
-    is whether `accounts` is complete.
+    says whether `accounts` has all accounts.
 
     Raises:
         CommandError: the log cannot be read.

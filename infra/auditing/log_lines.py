@@ -75,7 +75,7 @@ class Tally:
             self.by_account.setdefault(account, Counter())[outcome] += int(found.get("count", 1))
 
     def _settle(self, account: str, record: dict[str, Any], outcome: str) -> None:
-        """Correct the counts of an account by a line about released or uncounted predictions."""
+        """Correct an account's counts by a line that reports released or uncounted predictions."""
         is_known = record.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
         if is_known and not self._is_repeated(SETTLEMENT, record):
             was, count = (COUNTED, int(record["count"])) if "count" in record else (UNKNOWN, 1)
@@ -181,7 +181,7 @@ class LogGroup:
         self._client = session.client("logs", endpoint_url=settings.endpoint_url, config=config)
 
     def first_time(self, now: datetime) -> datetime:
-        """Return the earliest time from which the oldest log group of the stage can have lines.
+        """Return the earliest time from which the log group `name` can still have lines.
 
         This is the group's creation or the start of its retention period, whichever is later.
 

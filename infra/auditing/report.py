@@ -66,7 +66,7 @@ class ReportRow:
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:
-        """Return whether the difference is at least 0 and at most `tolerance` plus `unknown`."""
+        """Return whether 0 <= difference <= `tolerance` + number of unknown predictions."""
         return 0 <= self.difference <= tolerance + self.unknown
 
 
@@ -95,7 +95,7 @@ def parse_month(text: str | None, now: datetime) -> Month:
 def rows(
     accounts: Sequence[Account], counters: Mapping[str, int], tally: Tally, *, is_complete: bool
 ) -> list[ReportRow]:
-    """Return a row per account; with `is_complete`, also for accounts that only the log names."""
+    """Return a row per account; if `is_complete`, also for accounts that only the log has."""
     emails = {account.account_id: account.email for account in accounts}
     ids = [*emails, *(sorted(set(tally.by_account) - set(emails)) if is_complete else ())]
     return [

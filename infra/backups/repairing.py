@@ -185,7 +185,7 @@ class _Repair:
     def _without_lost_versions(
         self, models: dict[str, Item], lost_files: list[str], incomplete: set[str]
     ) -> dict[str, Item]:
-        """Remove and report unserved versions of models that lost a file; return changed rows."""
+        """Remove and report each version that lost a file; return the rows of changed models."""
         changed = {}
         for model_id in sorted(set(models) - incomplete):
             stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')
@@ -313,7 +313,7 @@ def _is_counted(
 
 
 def _raised(rows: Iterable[Item], highest: dict[str, int]) -> list[Item]:
-    """Return the counters, raised to at least `highest`, so that no id is used a second time."""
+    """Return the rows of counters, none below the highest used id, so that no id is reused."""
     found = {row["name"]["S"]: row for row in rows}
     for kind, base in BASES.items():
         value = max(0, highest[kind] - base, int(found.get(kind, {}).get("value", {}).get("N", 0)))

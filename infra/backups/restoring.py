@@ -67,8 +67,8 @@ def restore(
     """Write a backup into the existing tables and the bucket of a stack.
 
     Data that was deleted after the backup stays deleted, because the stack's deletion records stay
-    and their jobs run again. Counters of the stack stay if they are higher. Rows and objects whose
-    dataset or model is not in the backup are left out.
+    and their jobs run again. Each counter gets the higher value of backup and stack. Rows and
+    objects whose dataset or model is not in the backup are left out.
 
     Args:
         settings: names of the tables and the bucket, and the endpoint of AWS.

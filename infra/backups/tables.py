@@ -55,7 +55,7 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
 
 
 def pack(pieces: Iterable[tuple[bytes, int]]) -> bytes:
-    """Join pieces into one byte string; each piece follows its number of rows and size in bytes."""
+    """Join pieces into one byte string, each after a line with its numbers of rows and bytes."""
     return b"".join(b"%d %d\n%b" % (count, len(piece), piece) for piece, count in pieces)
 
 

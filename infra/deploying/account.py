@@ -187,7 +187,7 @@ def explain(error: BaseException, region: str) -> str:
     """Describe the cause of an error in one line.
 
     Args:
-        error: the error; for errors of the service, the chained cause is described.
+        error: the error; if an AWS client's error caused it, this cause is described.
         region: region of the command.
     """
     cause = next((c for c in _chain(error) if isinstance(c, BotoCoreError | ClientError)), None)

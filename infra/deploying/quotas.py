@@ -151,13 +151,13 @@ def _queue_policies(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _function_policies(template: Template) -> Iterator[tuple[str, int]]:
-    """Yield (name, size) of each permission. AWS adds permissions to the function's policy."""
+    """Yield (name, size) of each permission, which AWS adds to its function's policy."""
     for name, facts in _of(template, "AWS::Lambda::Permission"):
         yield name, _length(facts)
 
 
 def _paths(template: Template) -> Iterator[tuple[str, int]]:
-    """Yield (API, number of the API's resources), which are the root and all prefixes of paths."""
+    """Yield (API, number of its resources). Resources are the root and all prefixes of paths."""
     for name, facts in _of(template, "AWS::Serverless::Api"):
         parts = [path.strip("/").split("/") for path in facts["DefinitionBody"]["paths"]]
         yield name, len({tuple(p[:end]) for p in parts for end in range(len(p) + 1)} | {()})

@@ -166,7 +166,7 @@ class Stack:
         exists: bool,
         watch_minutes: int = 0,
     ) -> str | None:
-        """Create a change set; return None if nothing would change.
+        """Create a change set and return its name, or None if nothing would change.
 
         Args:
             template: new template of the stack.

@@ -287,7 +287,7 @@ def _failure(source: Source, downloads: Path, client: str, output: str) -> Insta
 
 
 def _main_error(lines: Sequence[str]) -> str:
-    """Return npm's first error line with more than an error code, or else the last line."""
+    """Return the first error line of npm that has a message, or else the last line."""
     plain = [line for line in lines if line.startswith("npm error") and not _CODE.match(line)]
     return next(iter([*plain, *reversed(lines)]), "nothing")
 

@@ -56,7 +56,7 @@ class Meter:
             self._show()
 
     def finish_file(self, size: int) -> None:
-        """Count a complete file."""
+        """Count a complete file of `size` bytes."""
         self._finished += size
         self._current = 0
         # A file that was complete before has received no bytes.

@@ -89,6 +89,6 @@ def archive_logs(state: State) -> None:
 
 
 def log_files(folder: Path) -> list[Path]:
-    """Return all log files of a folder, in the order of their last lines."""
+    """Return all log files of a folder, the one with the oldest last line first."""
     found = [path for path in folder.glob(f"*{SUFFIX}*") if path.is_file()]
     return sorted(found, key=lambda path: path.stat().st_mtime)

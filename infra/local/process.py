@@ -58,12 +58,12 @@ def handle_stop(stop: Callable[[], None]) -> None:
 
 
 def pause_collections() -> None:
-    """Collect no garbage until `resume_collections`, because imports make none."""
+    """Stop the garbage collector until `resume_collections`: imports create no garbage."""
     gc.disable()
 
 
 def resume_collections() -> None:
-    """Collect garbage of this process and later forks, but never look at the present objects."""
+    """Collect garbage again, here and in later forks, but never among the existing objects."""
     # They are modules, which stay: looking at 200,000 objects again takes longer than a fork.
     gc.freeze()
     gc.enable()

@@ -30,7 +30,7 @@ def memory_id(function: Function) -> str:
 
 
 def loads_id(function: Function) -> str:
-    """Return the name of the parameter for the engine parts that a function loads at its start."""
+    """Return the name of the parameter for the models that a function loads at its start."""
     return f"{function.logical}Loads"
 
 
@@ -204,7 +204,7 @@ def _limits() -> Part:
 
 
 def _concurrency() -> Part:
-    """Return the parameters of memory, loaded parts and concurrency of functions."""
+    """Return the parameters of memory, loaded models and concurrency of functions."""
     found: Part = {}
     for function in FUNCTIONS:
         found[memory_id(function)] = _number(

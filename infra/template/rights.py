@@ -1,8 +1,8 @@
 """The role of each function. A test compares its rights with the AWS calls of the function.
 
-A resource is `table/NAME`, `table/NAME/index/INDEX`, `queue/NAME`, `objects/PREFIX` of the bucket,
-`objects/datasets/KIND` of all datasets, `bucket` or `secret`. The names of actions omit the AWS
-service, which follows from the resource. The test is in tests/policies.
+The rights name a resource `table/NAME`, `table/NAME/index/INDEX`, `queue/NAME`, `bucket`, `secret`,
+`objects/PREFIX` (in the bucket) or `objects/datasets/KIND` (in all datasets). The names of actions
+omit the AWS service, which follows from the resource. The test is in tests/policies.
 """
 
 from __future__ import annotations

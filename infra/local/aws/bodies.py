@@ -3,9 +3,9 @@
 Before the signature is checked, only these bytes are read, so that strangers cannot fill memory or
 disk:
 
-- Of a presigned form, the beginning, which contains the signed policy.
-- Of a request that is signed in a header, nothing if a header has the digest of the body.
-- Of other requests, the whole body, to compute its digest. It must not be larger than 16 MiB.
+- Presigned form: the beginning, which contains the signed policy.
+- Request with a signature and the digest of the body in headers: nothing.
+- Any other request: the whole body, at most 16 MiB, to compute its digest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Speeds up how moto reads DynamoDB's expressions, which took most of the time of an update.
+"""Speeds up moto's parser of DynamoDB expressions, which took most of the time of UpdateItem calls.
 
-The service uses a few hundred expressions. So each is parsed once, and an update skips checks that
-the same expression has passed. Tests compare answers and errors with those of unchanged moto.
+The service uses a few hundred expressions. So each expression is parsed once, and a later
+call skips the checks that it has passed. Tests compare answers and errors with unchanged moto.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ def _step(walker: Any, bases: dict[type, Any], enters: bool, node: Any, child_id
 
     Args:
         walker: processes nodes.
-        bases: the class by which the walker processes nodes of a class, as far as known.
+        bases: for each class of nodes, the base class for which the walker has a function.
         enters: whether the walker is called before each child.
         node: the root of a tree.
-        child_id: its place among the children of its parent.
+        child_id: index of the node among the children of its parent.
     """
     parent, kind = node.parent, type(node)
     # No walker of moto processes the names, dots and indexes of a path.
@@ -145,7 +145,7 @@ def _text(node: Any) -> Any:
 
 
 def _parse_condition(parser: Any) -> Any:
-    """Parse a condition, or reuse the tree of an earlier parse with the values of this call."""
+    """Parse a condition. If it was parsed before, reuse its tree with the values of this call."""
     if not parser.condition_expression:
         return _parse(parser)
     names, values = parser.expression_attribute_names, parser.expression_attribute_values
@@ -163,13 +163,13 @@ def _parse_condition(parser: Any) -> Any:
 
 
 def _note_condition(parser: Any, node: Any) -> Any:
-    """Make the operator of a node. The first call of a parse also stores its node as the root."""
+    """Make the operator of a node. The parser's first node is also stored as the tree's root."""
     vars(parser).setdefault("_tree", node)
     return _make_condition(parser, node)
 
 
 def _find_operand(parser: Any, node: Any) -> Any:
-    """Make an operand. The tree may be from an earlier call, but values are of the current call."""
+    """Make an operand, with the value of the current call, because trees are reused."""
     if node.kind == parser.Kind.EXPRESSION_ATTRIBUTE_VALUE:
         return AttributeValue(parser.expression_attribute_values[node.text])
     return _make_operand(parser, node)

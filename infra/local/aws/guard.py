@@ -93,7 +93,7 @@ class Guard:
         return self._s3(environ, start_response, form)
 
     def _signed(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
-        """Call the service that a request is signed for."""
+        """Check the signature of a request, and call the AWS service that it names."""
         try:
             self._check_page(environ)
             service = self._signatures.check(environ)

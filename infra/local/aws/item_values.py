@@ -39,7 +39,7 @@ def install() -> None:
 
 
 class ItemParser(JSONParser):
-    """Parses requests as moto does, but texts and numbers without a look at other types."""
+    """Parses requests with the same result as moto's parser, but texts and numbers faster."""
 
     def _parse_structure(self, shape: Any, value: Any) -> Any:
         general: Any = super()
@@ -47,7 +47,7 @@ class ItemParser(JSONParser):
 
 
 def text_or_number(shape: Any, value: Any) -> dict[str, Any] | None:
-    """Return an attribute value that is a text or a number, as botocore parses it; else None."""
+    """Parse an attribute value like botocore; return None if it is not a text or number."""
     if shape.name == "AttributeValue" and value is not None and len(value) == 1:
         [(kind, content)] = value.items()
         if kind in _TEXTS and content is not None:

@@ -46,7 +46,7 @@ _IDLE = "Request timed out"  # how http.server begins the line for an idle conne
 
 
 def bound_memory() -> None:
-    """Keep moto from storing all its instances, and free the memory of deleted objects at once."""
+    """Prevent moto from storing all model instances; free the memory of deleted objects at once."""
     # Moto keeps every instance for its dashboard and its reset, which are not used here: deleted
     # objects and messages, earlier states of rows, and a copy of every table for each transaction.
     setattr(BaseModel, "__new__", _make)  # noqa: B010 - a method of another package

@@ -33,7 +33,7 @@ ENTER_SECONDS = 10.0
 
 
 def control_secret(secret_access_key: str) -> str:
-    """Return the secret that calls to the control path must send; it is derived from the keys."""
+    """Return the secret that a process must send to pause writes, derived from the AWS key."""
     return hmac.digest(secret_access_key.encode(), PATH.encode(), hashlib.sha256).hex()
 
 

@@ -155,7 +155,7 @@ class Parser(HTTPRequestParser):
         self.completed = self.completed or self.error is not None
 
     def _check_framing(self) -> None:
-        """Refuse a request whose end is ambiguous, as two parsers could disagree. RFC 9112, 6.1."""
+        """Refuse a request if two parsers could disagree where it ends. RFC 9112, 6.1."""
         codings, lengths = self._values("transfer-encoding"), self._values("content-length")
         if codings and lengths:
             raise ParsingError("It has both Content-Length and Transfer-Encoding; send one.")

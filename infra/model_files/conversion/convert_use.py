@@ -25,7 +25,7 @@ Weights = dict[str, npt.NDArray[np.generic]]
 
 
 def _add_window(graph: Graph, rows: str, length: int, before: int) -> str:
-    """Concatenate, for every token, the rows of the n tokens around it; zeros outside the text."""
+    """For every token, join the rows of a window of `length` tokens; zeros outside the text."""
     pads = graph.integers(before, 0, length - 1 - before, 0)
     padded = graph.add("Pad", [rows, pads], f"{rows}_padded")
     shifted = []

@@ -150,7 +150,7 @@ def _furthest(outputs: Array, expected: Doubles) -> float:
 
 
 def fold(every: Array, classes: Ints, folding: Singles) -> Doubles:
-    """Compute the expected output of the cut recogniser from the published one's output.
+    """Compute the expected output of the cut recogniser from the published recogniser's output.
 
     Args:
         every: probabilities, shape (n, steps, all classes).
