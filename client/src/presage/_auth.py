@@ -42,7 +42,7 @@ def _cause(error: Exception) -> str:
 
 @dataclass
 class Credentials:
-    """The account, and the access token or API key that calls send."""
+    """The account, and the access token or API key that is sent with each call."""
 
     address: str
     """Address of the service, without a trailing slash."""

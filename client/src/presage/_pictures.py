@@ -46,7 +46,7 @@ def convert(source: Source, most_bytes: int = MAX_BYTES, takes_pdf: bool = False
     Args:
         source: the image.
         most_bytes: maximum size of the result in bytes.
-        takes_pdf: whether an image of several pages may become a PDF, as for `ocr`.
+        takes_pdf: whether an image of several pages may become a PDF, which only `ocr` accepts.
 
     Raises:
         FileError: the image has more pages than can be sent.
@@ -78,7 +78,7 @@ def can_convert() -> bool:
 
 
 def _pillow() -> Any:
-    """Return Pillow's Image module; None without Pillow. Register HEIC if pi_heif is installed."""
+    """Return Pillow's Image module; None if missing. Register HEIC if pi_heif is installed."""
     try:
         image = importlib.import_module("PIL.Image")
     except ImportError:

@@ -46,7 +46,7 @@ class Bar:
             self._rich.stop()
 
     def show(self, fraction: float | None) -> None:
-        """Show the fraction of the work that is done; None if it is unknown."""
+        """Show the completed fraction of the work, 0 to 1; None if the fraction is unknown."""
         if self._rich is not None:
             total = None if fraction is None else self._total
             self._rich.update(self._task, completed=fraction or 0, total=total)

@@ -20,7 +20,7 @@ class Record(msgspec.Struct, rename="camel", kw_only=True, dict=True, omit_defau
 
     @property
     def raw(self) -> dict[str, Any]:
-        """The JSON object as received, including members that this version does not know."""
+        """The JSON object as received, including members unknown to this client version."""
         # A record that the caller made has no received object.
         found: dict[str, Any] = self.__dict__.get("raw_members") or msgspec.to_builtins(self)
         return found

@@ -25,7 +25,7 @@ class ConfigurationError(PresageError):
 
 
 class FileError(PresageError):
-    """A file to send cannot be read, or is of a kind that the service does not accept."""
+    """A file cannot be read or written, or is of a kind that the service does not accept."""
 
 
 class UnreachableError(PresageError):

@@ -45,7 +45,7 @@ class Detection(records.Detection):
 
     @property
     def label(self) -> str | None:
-        """The label of the most probable object; None without objects."""
+        """The label of the most probable object; None if no object was found."""
         return self.probabilities[0].label if self.probabilities else None
 
     @property
@@ -113,9 +113,10 @@ class FormField(records.PairItem):
 
 
 class FormFields(list[FormField]):
-    """All fields in order, and a mapping from entity to its field.
+    """The fields of a form, as a list and as a mapping from entity (name of a field) to field.
 
-    An entity that occurs more than once, as on several pages, maps to its most probable field.
+    If an entity occurs more than once, for example on several pages, it maps to its most probable
+    field.
     """
 
     def __init__(self, fields: Iterable[FormField] = ()) -> None:
@@ -176,7 +177,7 @@ class TableResult(records.TableResult):
 
 
 class FormResult(records.FormResult):
-    """The fields of a form, and its tables if the template has any."""
+    """The fields of a form, and its tables if the form template requests them."""
 
     probabilities: list[dict[str, Any]]
 

@@ -110,7 +110,7 @@ class AsyncDataset(records.Dataset, Generic[ResultT_co]):
         return await AsyncExports(self.family).create(self.id, format, source=source)
 
     def receipts(self) -> AsyncPages[records.Receipt]:
-        """List the receipts of all uploads to the dataset."""
+        """List the receipts (results) of all uploads to the dataset."""
         return AsyncDatasets(self.family).receipts(self.id)
 
     async def fix(
@@ -221,7 +221,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         """Validate a file without storing anything; arguments as in `upload`.
 
         With `preview`, the result also has the first 20 rows, the sheets and the columns. To send a
-        large file only once, pass the path that `uploads.send` returns here and to `upload`.
+        large file only once, call `uploads.send`; pass the returned path to `check` and `upload`.
         """
         sent: dict[str, object] = {"type": type, "language": language, "preview": preview}
         sent |= api_fields(reading, ReadingOptions)
@@ -295,7 +295,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         )
 
     def receipts(self, dataset_id: int) -> AsyncPages[records.Receipt]:
-        """List the receipts of the uploads of a dataset."""
+        """List the receipts (results) of all uploads to a dataset."""
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
         return pages_of(self._transport, request, records.Receipt)
 
@@ -307,7 +307,7 @@ class AsyncDatasets(Generic[ResultT_co]):
     async def describe_labels(
         self, dataset_id: int, descriptions: Mapping[str, str]
     ) -> AsyncDataset[ResultT_co]:
-        """Replace the descriptions of labels, given by name. Labels that do not exist are added."""
+        """Replace label descriptions, given by label name. Labels that do not exist are added."""
         fields = {"labelDescriptions": _described(descriptions)}
         request = Request("PUT", f"{self._base}/{dataset_id}", fields=fields)
         return self._bound(await self._transport.record(request, AsyncDataset))
@@ -375,7 +375,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         return await self._transport.record(request, records.Deletion)
 
     async def delete_failed(self) -> builtins.list[records.Deletion]:
-        """Delete the datasets whose first upload failed and that have no examples."""
+        """Delete the datasets without examples whose first upload failed."""
         request = Request("DELETE", self._base, query={"status": "FAILED"})
         found: builtins.list[records.Deletion] = []
         # One call deletes at most a page of datasets, so it repeats until none is left.
@@ -385,7 +385,7 @@ class AsyncDatasets(Generic[ResultT_co]):
 
 
 class AsyncExamples:
-    """The calls for examples. Pages of lists count towards a monthly limit, but not `browse`."""
+    """The calls for examples. `list` and `list_label` have a monthly limit; `browse` has none."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
@@ -420,7 +420,7 @@ class AsyncExamples:
             dataset_id: id of the dataset.
             label_id: only examples of this label.
             source: `upload`, `feedback` or `all`.
-            suspects_of: id of a model: only examples whose labels its training flagged.
+            suspects_of: id of a model. Only examples whose labels this model's training flagged.
             contains: only examples whose text or file name contains this text.
         """
         query: dict[str, Any] = {"labelId": label_id, "source": source}
@@ -479,7 +479,7 @@ class AsyncExamples:
 
 
 class AsyncFeedback:
-    """The calls below `/v2/:family/feedback`: add samples with their correct labels."""
+    """The calls below `/v2/:family/feedback`, which add samples with their correct labels."""
 
     def __init__(self, family: AsyncFamilyBase) -> None:
         self._family = family
@@ -493,6 +493,6 @@ class AsyncFeedback:
 
 
 def _described(descriptions: Mapping[str, str] | None) -> str | None:
-    """Convert descriptions by label to the JSON text that the API expects; None without any."""
+    """Return label descriptions as the JSON text that the API expects; None if there are none."""
     listed = [{"name": name, "description": text} for name, text in (descriptions or {}).items()]
     return json.dumps(listed) if listed else None

@@ -1,4 +1,4 @@
-"""Exports of the examples of a dataset, or of a model, to a file."""
+"""Exports of datasets and of models to files."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class AsyncExport(records.Export):
     async def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Wait for the file, download it in bounded memory, and return its size in bytes.
+        """Wait for the export, download it in bounded memory, and return its size in bytes.
 
         Example:
             export = await data.export("csv")
             await export.save("back.csv")
 
         Args:
-            file: a path, or a seekable open file. An existing file at the path is replaced only
-                after a complete download.
+            file: a path, or a seekable open file, to which the export is written. An existing file
+                at the path is replaced only after a complete download.
             progress: whether to show progress bars; by default only on a terminal.
 
         Raises:
@@ -87,11 +87,11 @@ class AsyncModelExport(records.ModelExport):
     async def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Wait for the file, download it in bounded memory, and return its size in bytes.
+        """Wait for the export, download it in bounded memory, and return its size in bytes.
 
         Args:
-            file: a path, or a seekable open file. An existing file at the path is replaced only
-                after a complete download.
+            file: a path, or a seekable open file, to which the export is written. An existing file
+                at the path is replaced only after a complete download.
             progress: whether to show progress bars; by default only on a terminal.
 
         Raises:

@@ -149,7 +149,7 @@ class AsyncLanguage(AsyncFamily[Prediction]):
     async def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Send the text `sample` with other form fields to the API path `path`."""
+        """Send the text `sample` and the form fields `fields` to the API path `path`."""
         request = Request("POST", path, fields={**fields, "document": sample})
         return await self.transport.record(request, records.Example)
 
@@ -338,7 +338,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
     async def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Send the image `sample` with other form fields to the API path `path`."""
+        """Send the image `sample` and the form fields `fields` to the API path `path`."""
         # The service takes only PNG and JPEG, and smaller files as examples than in uploads.
         source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
         try:

@@ -49,7 +49,8 @@ class AsyncKeys:
             key_id: `id` of the key.
 
         Raises:
-            ConfigurationError: `key_id` is the key itself, which must not become part of a URL.
+            ConfigurationError: `key_id` is the secret of a key. A secret must not become part of a
+                URL.
         """
         if key_id.strip().startswith(PREFIX):
             raise ConfigurationError("Pass the id of the API key, not the key itself.")

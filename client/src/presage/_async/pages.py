@@ -52,5 +52,5 @@ class AsyncPages(Generic[T_co]):
 
 
 def pages_of(transport: AsyncTransport, request: Request, kind: type[T]) -> AsyncPages[T]:
-    """Return the pages of the list that `request` fetches, with records of type `kind`."""
+    """Return the paged list that `request` fetches. Its records have the type `kind`."""
     return AsyncPages(transport, request, lambda item: decode(item, kind))

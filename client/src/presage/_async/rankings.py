@@ -76,7 +76,8 @@ class AsyncRankings(AsyncBatchMaker):
             name: name of the batch; by default the file's name.
             format: format of the result: `jsonl`, or `csv`, which you can upload after labelling.
             partial: whether to rank only some of the texts if the quota is too small for all.
-            text_column: text column: its name, or its position from 1 in a file without header.
+            text_column: column of the texts: its name or, in a file without a header, its position
+                from 1.
             progress: whether to show progress bars; by default only on a terminal.
 
         Returns:

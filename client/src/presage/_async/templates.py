@@ -68,9 +68,9 @@ class AsyncTemplates:
             found = await client.vision.ocr("new.pdf", task="form", form_template=learned.template)
 
         Args:
-            file: a folder or zip archive of at most 20 documents, with their values in
-                `values.json`: `[{"file": "one.pdf", "values": {"invoice_number": "17"}}]`; or the
-                URL or bytes of such an archive.
+            file: a folder or zip archive of at most 20 documents. Its file `values.json` has their
+                values: `[{"file": "one.pdf", "values": {"invoice_number": "17"}}]`. An archive can
+                also be given by its URL or as bytes.
             progress: whether to show a progress bar; by default only on a terminal.
 
         Raises:

@@ -61,11 +61,11 @@ class Batch(records.Batch):
     def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Download the result in bounded memory, and return its size in bytes.
+        """Download the batch's result in bounded memory, and return its size in bytes.
 
         Args:
-            file: a path, or a seekable open file. An existing file at the path is replaced only
-                after a complete download.
+            file: a path, or a seekable open file, to which the result is written. An existing file
+                at the path is replaced only after a complete download.
             progress: whether to show a bar; by default only on a terminal.
 
         Raises:
@@ -80,7 +80,7 @@ class Batch(records.Batch):
         return save(transport, now.result_url, now.result_bytes or 0, file, progress)
 
     def results(self) -> list[dict[str, Any]]:
-        """Download a result in JSON Lines; return it as a list, which must fit into memory."""
+        """Return the objects of a JSON Lines result as a list, which must fit into memory."""
         if self.format != "jsonl":
             raise PresageError(f"The result of the batch {self.id} is {self.format}: save it.")
         stream = io.BytesIO()
@@ -93,7 +93,7 @@ class Batch(records.Batch):
 
 
 class BatchMaker:
-    """Base class of classes whose method `create` sends a file and returns a batch."""
+    """Base class of batches and rankings. Its method `_create` sends a file to make a batch."""
 
     def __init__(self, family: FamilyBase, name: str = "batches") -> None:
         self._family = family
@@ -119,7 +119,7 @@ class BatchMaker:
 
 
 class BatchList(BatchMaker):
-    """Base class with the calls for batches that the families language and vision share."""
+    """Base class of `Batches` and `PictureBatches`, with the calls that both have."""
 
     def get(self, batch_id: str) -> Batch:
         """Fetch a batch, with its state and the URL of its result."""
@@ -170,9 +170,9 @@ class Batches(BatchList):
             partial: whether to predict only some of the texts if the quota is too small for all.
             progress: whether to show progress bars; by default only on a terminal.
             reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads.
-                For csv and xlsx results also `columns="input"`, which puts all columns of the file
-                first, and `review_below`: the column `review` is `yes` for predictions below this
-                probability.
+                CSV and XLSX results have two more options. `columns="input"` puts all columns of
+                the input file first. `review_below` is a probability: the column `review` is `yes`
+                for less probable predictions.
 
         Raises:
             TypeError: an option is unknown.
@@ -200,10 +200,11 @@ class PictureBatches(BatchList):
         progress: bool | None = None,
         **reading: Unpack[BatchOcrOptions],
     ) -> Batch:
-        """Predict many images, or read many documents. One prediction is reserved per image.
+        """Predict many images, or read many documents. One prediction is reserved for each image.
 
         Args:
-            model_id: id of the model; `OCRModel` reads documents, which are not counted.
+            model_id: id of the model. `OCRModel` reads documents, which do not count as
+                predictions.
             file: a zip archive or folder of images (for `OCRModel` also PDFs): a path, URL, bytes
                 or open file.
             dataset_id: a dataset whose uploaded images are predicted, instead of a file.

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Exports of the examples of a dataset, or of a model, to a file."""
+"""Exports of datasets and of models to files."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class Export(records.Export):
     def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Wait for the file, download it in bounded memory, and return its size in bytes.
+        """Wait for the export, download it in bounded memory, and return its size in bytes.
 
         Example:
             export = data.export("csv")
             export.save("back.csv")
 
         Args:
-            file: a path, or a seekable open file. An existing file at the path is replaced only
-                after a complete download.
+            file: a path, or a seekable open file, to which the export is written. An existing file
+                at the path is replaced only after a complete download.
             progress: whether to show progress bars; by default only on a terminal.
 
         Raises:
@@ -88,11 +88,11 @@ class ModelExport(records.ModelExport):
     def save(
         self, file: str | os.PathLike[str] | BinaryIO, *, progress: bool | None = None
     ) -> int:
-        """Wait for the file, download it in bounded memory, and return its size in bytes.
+        """Wait for the export, download it in bounded memory, and return its size in bytes.
 
         Args:
-            file: a path, or a seekable open file. An existing file at the path is replaced only
-                after a complete download.
+            file: a path, or a seekable open file, to which the export is written. An existing file
+                at the path is replaced only after a complete download.
             progress: whether to show progress bars; by default only on a terminal.
 
         Raises:

@@ -150,7 +150,7 @@ class Language(Family[Prediction]):
     def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Send the text `sample` with other form fields to the API path `path`."""
+        """Send the text `sample` and the form fields `fields` to the API path `path`."""
         request = Request("POST", path, fields={**fields, "document": sample})
         return self.transport.record(request, records.Example)
 
@@ -339,7 +339,7 @@ class Vision(Family[Prediction | Detection]):
     def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Send the image `sample` with other form fields to the API path `path`."""
+        """Send the image `sample` and the form fields `fields` to the API path `path`."""
         # The service takes only PNG and JPEG, and smaller files as examples than in uploads.
         source = convert(open_source(sample), MAX_EXAMPLE_BYTES)
         try:

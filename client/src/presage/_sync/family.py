@@ -46,4 +46,4 @@ class FamilyBase(ABC, Generic[ResultT_co]):
     def add_sample(
         self, path: str, sample: File, fields: dict[str, Any], name: str | None
     ) -> records.Example:
-        """Send the text or image `sample` with other form fields to the API path `path`."""
+        """Send the text or image `sample` and the form fields `fields` to the API path `path`."""

@@ -109,7 +109,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return family.predict_sample(*own, sample, num_results, explain)
 
     def retrain(self, **options: Unpack[TrainOptions]) -> Model[ResultT_co]:
-        """Train again on the dataset. The model keeps its id, and predicts as before meanwhile."""
+        """Queue another training on the dataset. Until it ends, the model predicts as before."""
         return Models(self.family).retrain(self.model_id, **options)
 
     def adjust(
@@ -136,7 +136,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return Models(self.family).metrics(self.model_id, version)
 
     def card(self, version: int | None = None) -> records.Card:
-        """Fetch the card of the model, or of one of its versions."""
+        """Fetch the model card of this model, or of one of its versions."""
         return Models(self.family).card(self.model_id, version)
 
     def versions(self) -> Pages[records.ModelVersion]:
@@ -253,10 +253,10 @@ class Models(Generic[ResultT_co]):
         Args:
             model_id: a model of type text-intent.
             file: texts as CSV, TSV, XLSX or JSON Lines: a path, URL, bytes or open file. The column
-                `label` has the labels that are known; other cells are empty.
+                `label` has the known labels. If a label is unknown, its cell is empty.
             dataset_id: a dataset whose uploaded texts are used, instead of a file.
-            out_of_domain_rate: fraction of in-scope texts that the model may reject; only for a
-                model that rejects out-of-scope texts.
+            out_of_domain_rate: fraction of in-scope texts that the model may reject. Only models
+                that reject out-of-scope texts have this option.
             label_column: column of the labels: its name, or its position from 1.
             with_feedback: whether feedback examples are also used to fit temperature and threshold.
         """
@@ -341,7 +341,7 @@ class Models(Generic[ResultT_co]):
         return self._transport.record(request, records.Metrics)
 
     def card(self, model_id: str, version: int | None = None) -> records.Card:
-        """Fetch the card of a model, or of one of its versions, with data, metrics and limits."""
+        """Fetch the model card (data, metrics, limits) of a model, or of one of its versions."""
         query = {"modelVersion": version}
         request = Request("GET", f"{self._base}/models/{model_id}/card", query=query)
         return self._transport.record(request, records.Card)
@@ -370,7 +370,8 @@ class Models(Generic[ResultT_co]):
         """Compare two versions by their predictions for the same held-out examples.
 
         Returns:
-            Both accuracies, and the 95 % confidence interval of the second minus the first one.
+            The accuracy of each version, and the 95 % confidence interval of the second accuracy
+            minus the first accuracy.
         """
         fields = {"versions": [first, second]}
         request = Request("POST", f"{self._base}/models/{model_id}/compare", fields=fields)
@@ -384,7 +385,7 @@ class Models(Generic[ResultT_co]):
         predicted: str | None = None,
         is_right: bool | None = None,
     ) -> Pages[records.Evaluated]:
-        """List the examples of the dataset, each with the prediction of a model not trained on it.
+        """List examples of a dataset, each predicted by a model not trained on this example.
 
         Example:
             for one in model.evaluation(is_right=False):

@@ -53,5 +53,5 @@ class Pages(Generic[T_co]):
 
 
 def pages_of(transport: Transport, request: Request, kind: type[T]) -> Pages[T]:
-    """Return the pages of the list that `request` fetches, with records of type `kind`."""
+    """Return the paged list that `request` fetches. Its records have the type `kind`."""
     return Pages(transport, request, lambda item: decode(item, kind))

@@ -24,20 +24,20 @@ LARGEST_IN_CALL = 4_000_000
 
 @dataclass
 class Attached:
-    """A file for a call: a form part with the content, or a field with the URL or path."""
+    """The part of a call that sends a file: the file itself, or a field with its URL or path."""
 
     fields: dict[str, Any]
     files: dict[str, Source]
 
 
 class Uploads:
-    """The calls below `/v2/uploads`: forms for files that are too large for a call."""
+    """The calls below `/v2/uploads`, which upload files that are too large for other calls."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def create(self, name: str | None = None) -> records.Upload:
-        """Create an upload form. Send a file with it, then pass its `path` to other calls."""
+        """Create an upload form. Send a file with this form; then pass `path` to other calls."""
         request = Request("POST", "/v2/uploads", fields={"name": name})
         return self._transport.record(request, records.Upload)
 

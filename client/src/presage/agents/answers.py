@@ -1,4 +1,4 @@
-"""The answers of the tools; their schemas are published to agents."""
+"""The answers of the MCP tools. Agents receive the JSON schemas of these answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `presage mcp`: lets agents use the service by the Model Context Protocol."""
+"""The command `presage mcp`: lets agents use the service through the Model Context Protocol."""
 
 from __future__ import annotations
 

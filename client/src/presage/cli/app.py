@@ -177,7 +177,7 @@ def _url() -> str:
 
 
 def main() -> None:
-    """Run the command; an error is one line on stderr and an exit code."""
+    """Run the command. Report an error as one line on stderr, and exit with the error's code."""
     try:
         try:
             app(_profile_first(sys.argv[1:]), prog_name="presage")

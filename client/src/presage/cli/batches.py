@@ -167,10 +167,10 @@ def _fields(
 
 
 def _table_fields(file: str, output: Path | None, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for format and columns of the result; `output` sets the format.
+    """Return the options for format and columns of the result. The format comes from `output`.
 
     Raises:
-        PresageError: the file name does not end in a format, or not in the requested format.
+        PresageError: the extension of `output` is not a known format, or not the requested format.
     """
     if output is None:
         return {}

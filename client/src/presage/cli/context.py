@@ -43,7 +43,7 @@ def families(service: Presage) -> tuple[Family, Family]:
 
 
 def find_dataset(service: Presage, dataset_id: int) -> Dataset:
-    """Return a dataset by its id, which may belong to either family."""
+    """Return the dataset with this id from either family (language or vision)."""
     # An id does not show its family, so both are searched.
     language, vision = families(service)
     try:
@@ -53,7 +53,7 @@ def find_dataset(service: Presage, dataset_id: int) -> Dataset:
 
 
 def find_model(service: Presage, model_id: str) -> Model:
-    """Return a model by its id, which may belong to either family."""
+    """Return the model with this id from either family (language or vision)."""
     # The API finds models of both families below the path of either family.
     return service.language.models.get(model_id)
 

@@ -377,7 +377,7 @@ def _correction_line(correction: records.Correction) -> str:
 
 
 def _fix_boxes(dataset_id: int, item: str, *, is_alone: bool, as_json: bool) -> None:
-    """Replace the boxes of an image with those of a file."""
+    """Replace the boxes of an image with the boxes in a JSON file. `item` is EXAMPLE=FILE."""
     number, _, name = item.partition("=")
     if not number.isdecimal() or not name or not is_alone:
         raise typer.BadParameter(
@@ -434,7 +434,7 @@ def export(
 
 
 def _file_name(name: str) -> str:
-    """Return a file name for a dataset, without the ending of the uploaded file."""
+    """Return a file name for a dataset, without the extension of the uploaded file."""
     safe = "".join(sign if sign.isalnum() or sign in " -_." else "-" for sign in name).strip(" .")
     return Path(safe).stem or "dataset"
 

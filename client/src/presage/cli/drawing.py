@@ -85,7 +85,7 @@ def _show_label_counts(matrices: Mapping[str, Sequence[Sequence[int]]]) -> None:
 
 
 def draw_boxes(picture: Path, boxes: Iterable[tuple[str, Mapping[str, int]]], file: Path) -> None:
-    """Draw named boxes on an image, after rotating it upright."""
+    """Rotate an image upright, draw boxes with their labels on it, and write it to `file`."""
     try:
         image, draw, fonts = (
             importlib.import_module(f"PIL.{name}") for name in ("Image", "ImageDraw", "ImageFont")

@@ -82,7 +82,7 @@ def _show_answer(sample: str, answer: Any, limit: int, as_json: bool) -> None:
 
 
 def _part(part: records.Explained) -> str:
-    """Return the word, or the position of the image region, in a part of an explanation."""
+    """Return what a part of an explanation refers to: a word, or the position of a region."""
     box = part.bounding_box
     if box is None:
         return part.text or ""
@@ -169,7 +169,7 @@ def ocr(
 def _ocr_lines(result: OcrResult, every: bool) -> Iterator[str]:
     """Yield lines to print: the whole text if the request asked for it, else items and tables.
 
-    `every` includes lines of business cards without contact data.
+    With `every`, also yield the lines of a business card that have no contact data.
     """
     whole = result.raw.get("document")
     if whole is not None:

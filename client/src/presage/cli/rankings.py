@@ -1,4 +1,4 @@
-"""`presage rank`: what to label next."""
+"""`presage rank`: chooses the texts or images to label next."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def check_coverage(card: Card, precision: float, coverage: float) -> tuple[list[
     """Return a line per label, and whether all labels reach `coverage` at the target precision.
 
     Raises:
-        ConfigurationError: the card has no thresholds, or none for this precision.
+        ConfigurationError: the card has no thresholds for this precision.
     """
     found = _found(card)
     # Not exact equality, because the option is parsed from decimal text.
