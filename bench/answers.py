@@ -6,7 +6,7 @@ Run it against each version, started with an empty state, and compare the two fi
     python -m bench.answers compare before.json after.json
 
 The program uses only HTTP, so it can also record versions older than this module. Random ids, dates
-and URLs are replaced by counters; everything else, sha256 of artifacts included, must be equal.
+and URLs are replaced by counters. All other values, such as the sha256 of artifacts, must be equal.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def record_texts(recorder: Recorder) -> None:
-    """Record the answers to calls that upload texts, read them, train on them and predict texts."""
+    """Record the answers to calls that upload, read, train on and predict texts."""
     call = recorder.call
     shop = {"data": ("shop.csv", (SAMPLES / "shop_intents.csv").read_bytes())}
     form = {"type": "text-intent", "name": "shop"}
@@ -353,7 +353,7 @@ def record(url: str, key_file: Path) -> Answers:
 
 
 def differences(before: Answers, after: Answers) -> Iterator[str]:
-    """Yield a unified diff for each answer that is not equal before and after."""
+    """Yield a unified diff for each answer that differs between `before` and `after`."""
     for name in before.keys() | after.keys():
         pair = [
             json.dumps(answers.get(name), indent=1, ensure_ascii=False).splitlines()

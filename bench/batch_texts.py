@@ -1,6 +1,6 @@
 """Measures batches of texts: cost, memory, and the delay that a batch causes to single calls.
 
-The functions are sections of bench/bench_batches.py.
+bench/bench_batches.py runs these functions as its sections.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
 
 @contextmanager
 def served(app: str = "app:app", **fields: object) -> Iterator[tuple[LocalStack, Client, World]]:
-    """Start a local stack; yield it, a client that polls twice a second, and a test `World`."""
+    """Start a local stack; yield the stack, a client, and a `World`, which creates accounts."""
     environment = {"PRESAGE_RATE_FACTOR": "1000"}
     with LocalStack(app, environment=environment) as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
@@ -88,7 +88,7 @@ def begin(client: Client, model: str, content: bytes, call: str = "batches", **m
 
 
 def _sent_before(client: Client, name: str, content: bytes) -> str:
-    """Upload a file with a presigned form, as large files need; return the path of the file."""
+    """Upload a large file with a presigned form; return the path by which calls name the file."""
     issued = client.json("POST", "/v2/uploads", {"name": name}).ok
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / name
@@ -106,7 +106,7 @@ def end(client: Client, path: str) -> dict[str, Any]:
 
 
 def bench_speed(report: Report, asked: argparse.Namespace) -> None:
-    """Compare the speed of a batch with the speed of `encode` alone, and of single calls."""
+    """Compare a batch with `encode` alone and with single calls, in time and texts per second."""
     texts = [text for text, _ in short_texts(asked.data, asked.texts)]
     with served() as (stack, client, _):
         model = model_of(client, asked)
@@ -131,7 +131,7 @@ def bench_speed(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_memory(report: Report, asked: argparse.Namespace) -> None:
-    """Compare the memory of a batch and of a batch ten times as long, and check the results."""
+    """Compare the memory of two batches, one ten times as long as the other; check the results."""
     peaks = []
     for app, count in (("app:app", asked.lines // 10), (CONSTANT, asked.lines)):
         with served(app) as (stack, client, world):
@@ -200,17 +200,16 @@ def _left(client: Client) -> int:
 
 
 def _own(stack: LocalStack) -> list[tuple[str, int]]:
-    """Return the name and the process id of each process of a stack except its emulator."""
     return [(name, pid) for name, pid in stack.processes.items() if name != "aws"]
 
 
 def _largest(stack: LocalStack) -> float:
-    """Return the largest peak memory of any process of a stack except its emulator, in MB."""
+    """Return the largest peak memory, in MB, of a stack's processes except the AWS emulator."""
     return max(peak_bytes(pid) for _, pid in _own(stack)) / 1e6
 
 
 def _processor(stack: LocalStack) -> float:
-    """Return the processor seconds of a stack's processes and children, except the emulator."""
+    """Return the processor seconds of a stack and its child processes, except the AWS emulator."""
     total = 0
     for _, pid in _own(stack):
         fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
@@ -248,7 +247,7 @@ def _calling(client: Client, model: str, texts: Sequence[str]) -> float:
 
 
 def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any) -> float:
-    """Predict 100 to 400 texts one by one; return the 99th percentile of the seconds taken."""
+    """Predict 100 to 400 texts one by one; return the 99th percentile of the times, in seconds."""
     taken: list[float] = []
     for text in texts[:400]:
         begun = time.perf_counter()

@@ -1,9 +1,9 @@
 """Measures a backup: dumps 100,000 texts and 50 models, restores them elsewhere, and compares.
 
 Run: python -m bench.bench_backup [--texts N --models N]. It starts two local stacks, fills the
-first one over HTTP, and moves all of its data to the second one with the command of
-infra/backup.py. Every row and every object is compared byte for byte. A last dump is made while
-callers keep writing.
+first one over HTTP, and moves all of its data to the second one with `python -m infra.backup`.
+Every row and every object is compared byte for byte. The last dump is made while clients write
+data.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def run(stack: LocalStack, *arguments: str) -> Run:
 
 
 def files(folder: Path) -> dict[Path, int]:
-    """Return, by path, the size in bytes of each file of a backup."""
+    """Return the size of each file of a backup in bytes, by path."""
     found = [*(folder / PIECES).glob("*/*"), folder / MANIFEST]
     return {path: path.stat().st_size for path in found}
 
@@ -116,7 +116,7 @@ class Contents:
             self.objects[key] = (answer["Body"].read(), answer["ContentType"])
 
     def differences(self, other: Contents) -> int:
-        """Count rows and objects that differ or that only one stack has; print the first ones."""
+        """Count rows and objects that differ or that only one stack has; print the first few."""
         pairs = ((self.rows, other.rows), (self.objects, other.objects))
         differing = [
             key
@@ -141,7 +141,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Bench:
-    """The two stacks, the caller and the report that every section uses."""
+    """The two stacks, the API client and the report that all sections of this benchmark use."""
 
     report: Report
     """Receives the rows."""
@@ -209,7 +209,7 @@ def bench_again(bench: Bench) -> int:
 
 
 def bench_moving(bench: Bench, home: int, trained: int) -> None:
-    """Dump a stack while callers upload, train, add and delete; check the restored data."""
+    """Dump a stack while clients upload, train, add and delete; check the restored data."""
     bench.first.resume_workers()
     load = Load(bench.caller, home, trained, Journal())
     time.sleep(MOVING_SECONDS)
@@ -231,7 +231,7 @@ def bench_moving(bench: Bench, home: int, trained: int) -> None:
 
 
 def main() -> int:
-    """Run all sections; the exit status is 0 if no value misses its bar."""
+    """Run all sections; the exit status is 0 if every value meets its limit."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_backup")
     parser.add_argument(
         "--texts", type=int, default=BIG_TEXTS, help="examples of the large dataset"

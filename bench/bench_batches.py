@@ -1,4 +1,4 @@
-"""Measures batches: equality with single calls, cost, memory, and the delay of single calls.
+"""Measures batches: whether results equal single calls, cost, memory, delay of single calls.
 
 Run: python -m bench.bench_batches [--only SECTION …] [--pictures 1000] [--documents 100] [--texts
 20000] [--lines 1000000] [--data FOLDER]; the smallest run is --only files --pictures 2 --documents

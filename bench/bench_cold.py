@@ -1,12 +1,12 @@
-"""Measures cold starts of the packaged functions, in new processes that use only the zip.
+"""Measures cold starts of the packaged Lambda functions, in new processes.
 
-Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. The package must
-already be built. The benchmark starts a local stack for tables and bucket, and trains models there.
-Each fresh process makes one prediction. Some processes have the model files on their disk, others
-download them at 100 MB/s. Then the benchmark reads a record in a function that answers all routes,
-and in a function that answers only routes of records, and compares the costs. It prints the best
-and the median of all runs. The median must meet the bars. With `--former`, size, first prediction
-and memory are compared with those of an earlier package.
+Run: python -m bench.bench_cold [--package FOLDER] [--former ZIP] [--runs N]. The package, a zip,
+must already be built; the processes import only from it. The benchmark starts a local stack for
+tables and bucket, and trains models there. Each fresh process makes one prediction. Some processes
+have the model files on their disk, others download them at 100 MB/s. Then the benchmark compares
+the costs of reading a record in two functions: one answers all routes, the other only routes of
+records. It prints the best and the median of all runs. The median must meet the limits. With
+`--former`, size, first prediction and memory are compared with those of an earlier package.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ print(json.dumps((time.perf_counter() - began) / asked["calls"]))
 
 
 class Package:
-    """The unpacked zip of the functions. Its code runs with this Python and no other packages.
+    """The unpacked zip of the functions. Its code runs in this Python without other packages.
 
     Args:
         zip_file: zip of the deployed functions.
@@ -158,7 +158,7 @@ class Package:
         return json.loads(done.stdout.splitlines()[-1])
 
     def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
-        """Return the mean seconds of a warm call at the speed of a function with this memory."""
+        """Return the mean seconds of a warm call at the speed of a function with `memory_mb` MB."""
         asked = json.dumps({"module": module, "calls": CALLS, "event": event})
         with subprocess.Popen(
             self._command(_RECORD),
@@ -218,7 +218,7 @@ class Stack:
         self._world.close()
 
     def expected(self, profile: str) -> str:
-        """Return the label that the running stack predicts for the request of `question`."""
+        """Return the label that the stack predicts for the request that `question` returns."""
         return str(self._caller.best(self._models[profile], QUESTION))
 
     def question(self, profile: str) -> dict[str, Any]:
@@ -314,7 +314,7 @@ def _add_starts(
 def _add_encoders(
     report: Report, package: Package, stack: Stack, bucket: SlowBucket, runs: int
 ) -> None:
-    """Report the cost of two more encoders that the function for texts loads at its start."""
+    """Report what it costs if the function for texts loads two additional encoders at its start."""
     usual = _BY_NAME[TEXTS].loads
     asked = stack.question("fast")
     found = [
@@ -351,10 +351,10 @@ def add_growth(report: Report, package: Package, former: Package, stack: Stack, 
 def add_prices(
     report: Report, package: Package, stack: Stack, runs: int, former: Package | None = None
 ) -> None:
-    """Read a record in a function for all routes and in a function for records; compare costs.
+    """Compare costs of reading a record: in a function for all routes, and in one for records.
 
-    The bar limits the price of seconds times memory. The price per request is the same for both
-    functions, so it is left out.
+    The limit applies to the price of seconds times memory. The price per request is the same for
+    both functions, so it is left out.
 
     Args:
         report: receives the rows.

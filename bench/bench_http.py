@@ -1,4 +1,4 @@
-"""Measures the service over HTTP: latency, throughput, counting, trainings and large files.
+"""Measures the service over HTTP: latency, throughput, quotas, trainings and large files.
 
 Run: python -m bench.bench_http [--data FOLDER] [--only SECTION]. It starts a separate local stack.
 Each latency is compared with the latency of `GET /v2/health`, a route that does almost nothing.
@@ -57,7 +57,7 @@ HEALTH_PAUSE = 0.05
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return a quantile of values; `share` is between 0 and 1."""
+    """Return the quantile `share`, 0 to 1, of values."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
 
@@ -76,7 +76,7 @@ def profile(name: str) -> dict[str, str]:
 
 @dataclass
 class Bench:
-    """The stack, the accounts and the report that every section uses."""
+    """The stack, the accounts and the report that all sections of this benchmark use."""
 
     stack: LocalStack
     """The running service."""
@@ -227,7 +227,7 @@ def bench_case(bench: Bench) -> None:
 
 
 def bench_mixed(bench: Bench) -> None:
-    """Send different requests of four accounts from 32 threads; check that no data is mixed up."""
+    """Send requests of four accounts from 32 threads; check that each gets only its own data."""
     crowd = []
     for number in range(4):
         caller = bench.world.caller("GOLD")
@@ -372,8 +372,8 @@ def delete(caller: Client, dataset_id: int) -> None:
 def bench_flood(bench: Bench) -> None:
     """Measure predictions of other accounts while one account calls at ten times its rate limit.
 
-    Calls below the limit slow other accounts down, too. So the latency is compared with the latency
-    without calls of this account, and with the latency during calls just below its limit.
+    Calls below the limit slow other accounts down, too. So the latency is compared twice: with the
+    latency while this account makes no calls, and while it calls just below its limit.
     """
     rate = RATES["STARTER"][RECORDS]
     flooder, seen = bench.world.caller("STARTER"), Counter[str]()
@@ -399,7 +399,7 @@ def bench_flood(bench: Bench) -> None:
 
 
 def flood_leg(bench: Bench) -> float:
-    """Make many predictions in turn; return the 99th percentile of the latency in ms."""
+    """Make predictions one after the other; return the 99th percentile of the latency in ms."""
     ask = bench.caller.predict
     return quantile(
         [
@@ -411,7 +411,7 @@ def flood_leg(bench: Bench) -> float:
 
 
 def empty_bucket(bench: Bench, flooder: Client) -> None:
-    """Use up the burst allowance of an account, so that its rate limits the next calls."""
+    """Use up an account's burst allowance, so that its rate limit applies to the next calls."""
     settings, now = bench.stack.settings, datetime.now(UTC)
     rate = Rate(RATES["STARTER"][RECORDS])
     store = RateStore(Clients(settings))
@@ -435,7 +435,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
 
 
 def main() -> int:
-    """Run the sections; the exit status is 0 if no value misses its bar."""
+    """Run the sections; the exit status is 0 if every value meets its limit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=SECTIONS, action="append", metavar="SECTION")

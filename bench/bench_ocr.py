@@ -1,10 +1,10 @@
-"""Measures accuracy and cost of OCR on public data, with Tesseract as the peer in the same run.
+"""Measures accuracy and cost of OCR on public data, and of Tesseract (the peer) in the same run.
 
 Run with `make bench-ocr` or `python -m bench.bench_ocr [--data FOLDER] [--only NAME] [--engine
 NAME] [--no-peer] [--plot] [--picture FILE]`. Files are read by the functions that the service
 calls; one section calls the whole service over HTTP. Prints a table, writes build/bench/ocr.json,
-and fails if a bar is missed. `--plot` draws the pages with the boxes found into build/bench/plots;
-`--picture` only draws the sample page with everything found in it.
+and fails if a value misses its limit. `--plot` writes images of the pages with the found boxes to
+build/bench/plots. `--picture` only draws the sample page with all results.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from infra.models import default_directory
 
 @dataclass
 class Bench:
-    """The engines, the data and the report that every section uses."""
+    """The engines, the data and the report that all sections of this benchmark use."""
 
     report: Report
     data: Path
@@ -89,7 +89,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
 
 
 def main() -> int:
-    """Run the sections; the exit status is 0 if no value misses its bar."""
+    """Run the sections; the exit status is 0 if every value meets its limit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=SECTIONS, action="append", metavar="NAME")

@@ -3,8 +3,8 @@
 Run with `make bench-rankings` or `python -m bench.bench_rankings [--data FOLDER] [--only NAME]
 [--draws 5] [--examples N]`. It trains on 5 random examples of each label. Then it adds 100 of the
 remaining training examples, chosen by the ranking or at random. It trains again, and measures the
-accuracy on the public test part. Vectors are cached in build/bench, so a second run only trains.
-Prints a table, writes build/bench/rankings.json, and fails if a bar is missed.
+accuracy on the public test set. Vectors are cached in build/bench, so a second run only trains.
+Prints a table, writes build/bench/rankings.json, and fails if a value misses its limit.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Gains:
     all: list[float] = field(default_factory=list)
 
     def measure(self, name: str, task: Task, draws: int) -> None:
-        """Run the draws of a dataset and report them."""
+        """Compare ranked with random examples in several draws of a dataset; report the gains."""
         starts, chances, chosens = [], [], []
         for seed in range(draws):
             dice = np.random.default_rng(seed)
@@ -82,7 +82,7 @@ class Gains:
         self.report.add(f"{name}: gain", float(np.mean(gains)), "", Bar(1e-9), None, spread(gains))
 
     def finish(self) -> None:
-        """Report the mean gain of all draws."""
+        """Report the mean gain over all draws of all datasets."""
         low, high = spread(self.all)
         self.report.add("all: gain", float(np.mean(self.all)), "", None, None, (low, high))
         self.report.add("all: lower end of its 95 % interval", low, "", Bar(1e-9))
@@ -98,7 +98,7 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _start(labels: Sequence[str], dice: np.random.Generator) -> list[int]:
-    """Draw a few examples of each label at random."""
+    """Return the indexes of a few random examples of each label."""
     names = np.array(labels)
     drawn = [
         dice.permutation(np.flatnonzero(names == label))[:START] for label in sorted({*labels})
@@ -121,7 +121,7 @@ def _ranked(judgements: Iterable[Judgement]) -> list[int]:
 
 
 def first_of_each(labels: Sequence[str], most: int) -> list[int]:
-    """Return the indexes of the first `most` examples of each label except OUTSIDE."""
+    """Return the indexes of the first `most` examples of each label, without out-of-scope ones."""
     seen: Counter[str] = Counter()
     kept = []
     for place, label in enumerate(labels):

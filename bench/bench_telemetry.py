@@ -1,4 +1,4 @@
-"""Measures what disabled metrics and traces cost: processor time of the HTTP server process.
+"""Measures the processor time that disabled metrics and traces cost the HTTP server process.
 
 Run with `make bench-telemetry` or `python -m bench.bench_telemetry [--calls N] [--runs N]`. Two
 local stacks answer the same predictions in turn. One of the stacks has no hooks for telemetry

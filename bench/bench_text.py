@@ -2,8 +2,8 @@
 
 Run with `make bench-text` or `python -m bench.bench_text [--data FOLDER] [--only PART ...]`. The
 data is public. Vectors are cached in build/bench, so a second run only trains. Prints a table,
-writes build/bench/text.json, and fails if a bar is missed. Intervals are 95 % bootstrap intervals
-over the test texts. The peers of bench/peers.py use the same files in the same run.
+writes build/bench/text.json, and fails if a value misses its limit. Intervals are 95 % bootstrap
+intervals over the test texts. The peers of bench/peers.py use the same files in the same run.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run the selected parts; the exit status is 0 if no value misses its bar."""
+    """Run the selected parts; the exit status is 0 if every value meets its limit."""
     asked = arguments()
     if not (asked.data / "text").is_dir():
         print(f"The evaluation data is absent: {asked.data} has no folder text. Use --data.")

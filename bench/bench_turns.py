@@ -1,9 +1,9 @@
-"""Measures whether accounts with much work delay others: slow webhooks and a large batch.
+"""Measures whether slow webhooks or a large batch of some accounts delay other accounts.
 
 Run: python -m bench.bench_turns [--lines N --only SECTION]. It starts a local stack. It counts how
-many jobs of busy accounts end before the only job of another account, so the result does not depend
-on the machine's speed. The section `neighbours` measures predictions of an account while another
-account calls just below its rate limit.
+many jobs of busy accounts end before the only job of another account ends. This count does not
+depend on the machine's speed. The section `neighbours` measures predictions of an account while
+another account calls just below its rate limit.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def measure_batch(world: World, report: Report, lines: int) -> None:
 
 
 def main() -> int:
-    """Run all sections; the exit status is 0 if no value misses its bar."""
+    """Run all sections; the exit status is 0 if every value meets its limit."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_turns")
     parser.add_argument("--lines", type=int, default=LINES, help="lines of the large batch")
     parser.add_argument("--only", choices=SECTIONS, help="one section")

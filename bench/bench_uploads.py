@@ -2,8 +2,8 @@
 
 Run: python -m bench.bench_uploads [--megabytes N] [--only SECTION]. It draws the archive and starts
 a separate local stack. The memory of a process is its peak minus the memory before the upload.
-Images that moto stores are not included. An archive one byte above the limit must be refused. The
-section `validate` validates the largest files that a call accepts.
+Memory in which moto, the AWS emulator, stores images is not included. An archive that is one byte
+too large must be refused. The section `validate` validates the largest files that a call accepts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures whether `serve: "if-better"` serves good versions, but none with wrong labels.
+"""Measures whether `serve: "if-better"` serves only versions trained on correct labels.
 
 Run with `make bench-versions` or `python -m bench.bench_versions [--trials N]`. Each trial trains a
 model over HTTP, adds correctly labelled texts and retrains: the new version must be served. Then it
@@ -114,11 +114,11 @@ def lost_accuracy(client: Client, model: str, rows: Rows) -> float:
 
 
 def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, bool, float]:
-    """Train a model; retrain with right labels, then with wrong labels, always with `if-better`.
+    """Train a model; with `if-better`, retrain on correct labels, then on partly wrong labels.
 
     Returns:
-        Whether the version with right labels is served, whether the version with wrong labels is
-        served, and how much test accuracy was lost by serving wrong labels.
+        Whether the version trained on correct labels is served, whether the version trained on
+        wrong labels is served, and how much test accuracy is lost by serving it.
     """
     chance = random.Random(seed)
     rows = draw.rows(data, chance)

@@ -1,10 +1,11 @@
-"""Measures accuracy, calibration and speed of the vision engines, each next to a peer.
+"""Measures accuracy, calibration and speed of the vision engines, each compared with a peer.
 
 Run with `make bench-vision` or `python -m bench.bench_vision [--data FOLDER] [--only NAME] [--plot]
 [--base COMMIT]`. The data is public. Features are cached in build/bench, so a second run only
-trains. Prints a table, writes build/bench/vision.json, and fails if a bar is missed. `--plot` draws
-learning curves, a confusion matrix and images with their boxes into build/bench/plots. `--base`
-only compares detectors of an earlier commit with detectors of the present commit.
+trains. Prints a table, writes build/bench/vision.json, and fails if a value misses its limit.
+`--plot` writes learning curves, a confusion matrix and images with found boxes to
+build/bench/plots. `--base` only compares detectors of an earlier commit with detectors of the
+present commit.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ WARM_UP, CALLS = 3, 20
 
 @dataclass
 class Bench:
-    """The data, the networks and the report that every section uses."""
+    """The data, the networks and the report that all sections of this benchmark use."""
 
     report: Report
     data: Path
@@ -59,7 +60,7 @@ def bench_multi_label(bench: Bench) -> None:
 
 
 def bench_raccoon(bench: Bench) -> None:
-    """Measure raccoon detectors, trained on all or twenty images, and the time of a prediction."""
+    """Measure raccoon detectors trained on all or on twenty images; time their predictions."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "raccoon", "object-detection")
     model = vision_boxes.bench_detection(bench.report, boxes, Bar(0.80))
     files = list(boxes.test.files.values())
@@ -71,7 +72,7 @@ def bench_raccoon(bench: Bench) -> None:
 
 
 def bench_coco(bench: Bench) -> None:
-    """Measure detectors trained on few images of COCO, on which NanoDet was also trained."""
+    """Measure detectors trained on few COCO images. Their network was pretrained on COCO."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "coco256", "object-detection")
     peer = "NanoDet as shipped, which saw such photographs"
     for count, bar in ((30, Bar(0.20)), (100, Bar(0.30))):
@@ -138,7 +139,7 @@ def engine_times(model: TrainedVision, files: Sequence[bytes]) -> list[float]:
 
 
 def bench_plots(bench: Bench) -> None:
-    """Draw learning curve and confusion matrix of a training with a held-out part."""
+    """Draw the learning curve and confusion matrix of a training with a held-out set."""
     if bench.plots is not None:
         bench.plots.training(bench.data, bench.backbones)
 
@@ -167,7 +168,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
 
 
 def main() -> int:
-    """Run the sections; the exit status is 0 if no value misses its bar."""
+    """Run the sections; the exit status is 0 if every value meets its limit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=SECTIONS, action="append", metavar="NAME")

@@ -2,7 +2,8 @@
 
 Run: make bench-warm BASE=<commit>, or python -m bench.bench_warm BASE [--pairs N --calls N]. Each
 commit has a separate local stack, started in a git worktree with this environment's packages.
-Blocks of both stacks alternate. Uncommitted changes are not measured.
+Blocks of predictions on one stack alternate with blocks on the other. Uncommitted changes are not
+measured.
 """
 
 from __future__ import annotations

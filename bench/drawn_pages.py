@@ -1,4 +1,4 @@
-"""Draws pages with known text from a seed, for benchmarks.
+"""Draws pages with known text for benchmarks. The same arguments give the same page.
 
 The sentences, in nine languages, were written for this project (latin_sentences.json). Columns are
 filled with words of the English sentences.
@@ -175,7 +175,7 @@ class _Sheet:
             x += face.getlength(word) + space
 
     def _picture(self, x: float, y: float, width: float) -> float:
-        """Draw a picture of shapes in a frame; return the y at its end."""
+        """Draw a picture of shapes in a frame; return the y below it."""
         height = self._random.uniform(100, 180)
         self._pen.rectangle((x, y, x + width, y + height), "#d8d8d8", "#707070")
         for _ in range(7):

@@ -29,7 +29,7 @@ class NoCounters:
     """A quota that counts nothing, so that a prediction makes no call to a table."""
 
     def reserve(self, *_: object) -> int:
-        """Allow the call."""
+        """Reserve nothing, and allow the call."""
         return 1
 
     def keep(self, *_: object) -> None:

@@ -25,7 +25,7 @@ WORDS = "where is my parcel please tell me what became of the order that I paid 
 
 
 def bench_browse(bench: Bench) -> None:
-    """Measure pages at several offsets, and a search for a text that no example contains."""
+    """Time pages at several offsets, and a search for a text that no example contains."""
     owner = bench.world.account_id(bench.caller)
     dataset_id = _shelf(Container(bench.stack.settings).stores, owner)
     path = f"/v2/language/datasets/{dataset_id}"

@@ -22,7 +22,7 @@ Rows = list[tuple[str, str]]
 
 
 def bench_corrections(bench: Bench) -> None:
-    """Give texts of BANKING77 wrong labels, train, correct by the data report, and train again."""
+    """Give BANKING77 texts wrong labels, train, correct what the data report flags, and retrain."""
     few, test = _rows(bench, FEW), _rows(bench, "banking77_test")
     clean = _accuracy(bench, _trained(bench, few)[1], test)
     corrected = [_corrected_accuracy(bench, few, test, seed) for seed in range(DRAWS)]
@@ -36,7 +36,7 @@ def bench_corrections(bench: Bench) -> None:
 
 
 def _corrected_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> float:
-    """Flip labels, train, correct labels by the data report, retrain; return the accuracy."""
+    """Flip labels, train, correct what the data report flags, retrain; return the accuracy."""
     flipped = _flipped(rows, round(SHARE * len(rows)), seed)
     dataset_id, model_id = _trained(bench, flipped)
     _correct(bench, dataset_id, {"fromReportOf": model_id})
@@ -69,7 +69,7 @@ def _rows(bench: Bench, name: str) -> Rows:
 
 
 def _flipped(rows: Rows, count: int, seed: int) -> Rows:
-    """Give `count` random rows another label."""
+    """Return all rows; `count` random rows get another label."""
     chosen, labels = random.Random(seed), sorted({label for _, label in rows})
     flipped = list(rows)
     for place in chosen.sample(range(len(rows)), count):
@@ -89,7 +89,7 @@ def _trained(bench: Bench, rows: Sequence[tuple[str, str]]) -> tuple[int, str]:
 
 
 def _correct(bench: Bench, dataset_id: int, corrections: dict[str, Any]) -> float:
-    """Send corrections; return the seconds until they are done."""
+    """Send corrections; return the seconds until the corrections are done."""
     path = f"{bench.caller.base}/datasets/{dataset_id}/corrections"
     began = time.perf_counter()
     answer = bench.caller.json("POST", path, corrections)

@@ -1,8 +1,8 @@
-"""Draws invoices of invented issuers, each with its own layout, to learn templates from.
+"""Draws invoices of invented issuers, from which templates are learned.
 
-All invoices of an issuer have the same captions, in the same places relative to the values. Values
-and lengths of tables differ. True values are written as a person writes them down: dates as
-2024-03-05, amounts without thousands separators, addresses on one line.
+Each issuer has its own layout: its invoices have the same captions, at the same positions relative
+to the values. Values and lengths of tables differ. True values are written as a person writes them
+down: dates as 2024-03-05, amounts without thousands separators, addresses on one line.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Issuer:
         return IssuedInvoice(name, pdf([Sheet(sheet.content)]), values)
 
     def _values(self, facts: _Facts, seed: int) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the values as they are printed, and the values as a person writes them down."""
+        """Return two mappings: the values as printed, and the values as a person writes them."""
         rng, net = facts.rng, facts.net
         tax = round(net * 0.19, 2)
         number = self.number.format(rng.randint(1000, 99999) + seed)
@@ -181,7 +181,7 @@ class _Drawing:
             self.rule(*start, *end)
 
     def items(self, items: Sequence[tuple[str, int, float]], y: float) -> float:
-        """Draw the table of items; return the y at its end."""
+        """Draw the table of items; return the y of its last row."""
         left, right = self._issuer.left, WIDTH - self._issuer.left
         self.text(left, y, "Description")
         self.right(left + 300, y, "Qty")
@@ -211,7 +211,7 @@ def _others(printed: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _lines(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """On each line, write a caption and its value as one text; return the y at the end."""
+    """On each line, write a caption and its value as one text; return the y below the lines."""
     y = 110.0
     for name, text in _others(printed):
         parts = text.split("\n")
@@ -268,7 +268,7 @@ def _boxes(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float
 
 
 def _header_rows(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Write rows of captions, with the values in the row below each, without lines between them."""
+    """Write rows of captions, each followed by a row with the values of these captions."""
     y, wide = 115.0, (WIDTH - 2 * issuer.left) / 3
     for first in range(0, len(_others(printed)), 3):
         for column, (name, text) in enumerate(_others(printed)[first : first + 3]):

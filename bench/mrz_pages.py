@@ -1,7 +1,7 @@
-"""Draws data pages and cards with a machine-readable zone: ICAO Doc 9303, TD1, TD2 and TD3.
+"""Draws passports and identity cards with a machine-readable zone (ICAO Doc 9303, TD1 to TD3).
 
-A seed decides everything: persons, documents, photographic faults. Zones are composed field by
-field, as programs of issuers do. The code that reads zones is not used.
+The same seed gives the same persons, documents and photographic faults. Zones are composed field by
+field, as issuers compose them, without the product's code for reading zones.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def plain(name: str) -> str:
 
 
 def spoil(form: str, zone: Sequence[str], rng: Random) -> tuple[str, ...]:
-    """Make one check digit of a zone wrong: that of the number, of a date, or of the whole zone."""
+    """Make one check digit of a zone wrong: of the number, of a date, or of the whole zone."""
     row, places = {
         "TD1": (1, (6, 14, 29)),
         "TD2": (1, (9, 19, 27, 35)),
@@ -288,7 +288,7 @@ def photograph(image: Image.Image, rng: Random) -> Image.Image:
 
 
 def perspective(source: Sequence[tuple[float, float]], size: tuple[int, int]) -> tuple[float, ...]:
-    """Return the eight coefficients of the transformation of an image's corners to `source`."""
+    """Return the eight coefficients of the projection that maps an image's corners to `source`."""
     width, height = size
     target = ((0, 0), (0, height), (width, height), (width, 0))
     rows, values = [], []

@@ -1,6 +1,6 @@
 """Measures how long other accounts wait while one account calls just below its rate limit.
 
-Measurements with and without the flood alternate in one run, so that other load affects both.
+Measurements with and without these calls alternate, so that other load on the machine affects both.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def file_request(path: str, model: str, content: bytes) -> Request:
 
 
 def warm(caller: Client, requests: dict[str, Request], neighbour: Neighbour) -> None:
-    """Make calls that load every network, before times are measured."""
+    """Make calls that load every network, so that later measurements are warm."""
     for request in requests.values():
         headers = {"Content-Type": request.kind}
         body = request.body.encode("latin-1")
@@ -100,7 +100,7 @@ def leg(neighbour: Neighbour, calls: int) -> list[float]:
 def compare(
     world: World, report: Report, flood: Flood, neighbour: Neighbour, bars: dict[float, Bar]
 ) -> None:
-    """Report each quantile of times during the flood, divided by that without the flood."""
+    """Report each quantile of call times during the flood, divided by the quantile without it."""
     calm: list[list[float]] = []
     flooded: list[list[float]] = []
     seen = Counter[str]()

@@ -1,7 +1,8 @@
 """Scores contacts read from business cards: micro F1 of entities, compared by tag and text.
 
-A match ignores case, punctuation, spaces and leading label words. The tags OTHER and TITLE count as
-equal. The lines of an address are joined in order before they are compared.
+A match ignores case, punctuation, spaces, and labels before a value, such as "Phone". The tags
+OTHER and TITLE count as equal. The lines of an address are joined in order before they are
+compared.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Tally:
                 counts[tag] += count
 
     def f1(self, *tags: str) -> float:
-        """Return the micro F1 of `tags` (none: all tags); 1 if there are no entities."""
+        """Return the micro F1 of `tags`, or of all tags if none is given; 1 without entities."""
         right, missing, extra = (
             _total(counts, tags) for counts in (self.right, self.missing, self.extra)
         )
@@ -54,7 +55,7 @@ class Tally:
 
 
 def comparable(entities: Iterable[Entity]) -> Counter[Entity]:
-    """Return entities in the form in which they are compared; an address becomes one entity."""
+    """Return entities in the form that is compared. The lines of an address become one entity."""
     found: Counter[Entity] = Counter()
     address = ""
     for tag, text in entities:
@@ -79,7 +80,7 @@ def entities_of(items: Iterable[Mapping[str, str]]) -> list[Entity]:
 
 
 def _without_label(tag: str, text: str) -> str:
-    """Remove words at the start of a text that only name the kind of the entity."""
+    """Remove a label such as "Phone" from the start of an entity's text."""
     if tag not in _LABELLED:
         return text
     value = re.search(r"\+|\(|\d|\S+@|www|http|\S+\.\w", text)

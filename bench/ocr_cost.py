@@ -1,7 +1,8 @@
 """Measures the cost of the table network, of reading eight pages, and of reading many files.
 
 Files are read in new processes: `python -m bench.ocr_cost PLACE ENGINE`. If PLACE is a PDF, the
-process reads its pages. If PLACE is the folder of evaluation files, it reads files of all kinds.
+process reads its pages. If PLACE is the folder of evaluation files, the process reads files of all
+kinds.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _SECONDS = 1_800
 
 
 def bench_cost(bench: Bench) -> None:
-    """Report the costs that no other section reports."""
+    """Report the costs of the table network, of eight pages and of many files."""
     bench_structure(bench)
     bench_fresh(bench)
     bench_long(bench)
@@ -91,7 +92,7 @@ def bench_fresh(bench: Bench) -> None:
 def bench_long(bench: Bench) -> None:
     """Measure the memory of one process that reads all kinds of files for all tasks.
 
-    The bar is 1.1 times the memory that an early version needed for the same files. That version
+    The limit is 1.1 times the memory that an early version needed for the same files. That version
     did not analyse the geometry of forms, tables and pages.
     """
     most = run_fresh(str(bench.data / "ocr"), bench.reader.name)["most memory"]

@@ -45,7 +45,7 @@ def bend(pixels: Any, number: int) -> Any:
 
 
 def shade(pixels: Any, number: int) -> Any:
-    """Darken a page by a shadow from one side, chosen by the page number, and add camera noise."""
+    """Darken a page by a shadow from one side, and add noise. `number` decides the side."""
     height, width = pixels.shape[:2]
     side = (
         np.linspace(1, 0.15, width)[None, :]

@@ -45,7 +45,7 @@ def read_sroie(data: Path) -> list[Sample]:
 
 
 def _corner_lines(folder: Path, name: str) -> Iterator[Piece]:
-    """Yield the texts in a file of lines with eight coordinates and a text with possible commas."""
+    """Yield texts with boxes from a file. Each line has eight coordinates and a text."""
     for line in (folder / f"{name}.csv").read_text("utf-8-sig").splitlines():
         *corners, text = line.split(",", 8)
         numbers = [float(corner) for corner in corners]
@@ -61,7 +61,7 @@ def read_funsd(data: Path) -> list[Sample]:
 
 
 def _form_words(path: Path) -> Iterator[Piece]:
-    """Read the words of a scanned form that are not empty."""
+    """Read the non-empty words of a scanned form."""
     for entity in json.loads(path.read_text("utf-8"))["form"]:
         for word in entity["words"]:
             if word["text"].strip():
@@ -69,7 +69,7 @@ def _form_words(path: Path) -> Iterator[Piece]:
 
 
 def read_rendered(data: Path, kind: str) -> list[tuple[Sample, dict[str, Any]]]:
-    """Read the drawn images of one kind, each with its file of true values."""
+    """Read the drawn images of a kind. Return each image with the content of its truth file."""
     found = []
     for path in sorted((data / "ocr" / "rendered" / kind).glob("*.json")):
         truth = json.loads(path.read_text("utf-8"))

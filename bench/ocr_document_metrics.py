@@ -1,4 +1,4 @@
-"""Scores how well shipped templates read original documents of issuers.
+"""Scores the values that are read from issuers' original documents with shipped templates.
 
 Values are compared as the README of the evaluation data says. White space and case are ignored. In
 amounts, currency signs, a leading minus and a trailing star are ignored, too. In numbers that are
@@ -85,7 +85,7 @@ def normal(text: str, entity: str, is_amount: bool) -> str:
 
 
 def value_f1(fields: Iterable[ScoredField]) -> float:
-    """Return the F1 score: twice the correct values, divided by returned plus true values."""
+    """Return the F1 score of values: 2 x correct / (returned + true)."""
     every = list(fields)
     right = sum(field.is_right and bool(field.wanted) for field in every)
     total = sum(bool(field.read) + bool(field.wanted) for field in every)
@@ -104,10 +104,10 @@ def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
 
 
 def calibration_error(fields: Iterable[ScoredField], *, is_empty: bool = False) -> float:
-    """Return the expected calibration error of non-empty values; of empty values with `is_empty`.
+    """Return the expected calibration error of non-empty values, or of empty ones if `is_empty`.
 
-    Keys that were not found have no probability, and do not count. Source: Naeini et al. 2015; ten
-    bins of equal width, weighted by their number of values.
+    Keys that were not found have no probability, and are left out. Ten bins of equal width are
+    weighted by their number of values. Source: Naeini et al. 2015.
     """
     bins: dict[int, list[ScoredField]] = {}
     values = [field for field in fields if field.probability and bool(field.read) != is_empty]
@@ -145,7 +145,7 @@ def _specimen(path: Path, truth: Mapping[str, Any]) -> DocumentSample:
 
 
 def _sample(path: Path, form_type: str, values: Mapping[str, str]) -> DocumentSample:
-    """Read a file with its true values; boxes of a W-2 that must stay empty get an empty value."""
+    """Read a file with its true values. W-2 boxes that must stay empty get an empty value."""
     template = standard_template(form_type)
     names = [key.entity for key in template.keys]
     empty = [name for name in names if form_type == "w2" and EMPTY_W2.fullmatch(name)]

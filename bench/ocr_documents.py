@@ -1,7 +1,8 @@
 """Measures the task `form` on original documents of issuers, with the shipped templates.
 
-Files are read as the service does: the text layer if it is reliable, otherwise pixels. `--plot`
-draws correct values green, wrong values red, and keys whose value was missed orange.
+Files are read as the service reads them: from the text layer if it is reliable, otherwise from
+pixels. `--plot` draws correct values green, wrong values red, and keys without a found value
+orange.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _bench_set(bench: Bench, name: str, samples: Sequence[DocumentSample]) -> li
 
 
 def _pages(reader: Reader, sample: DocumentSample) -> list[ReadPage]:
-    """Read the pages of a file as the service does."""
+    """Read the pages of a file as the service reads them."""
     request = OcrRequest(FORM, sample.template)
     with open_document(sample.content, MAX_OCR_PAGES[FORM]) as document:
         return [
@@ -134,7 +135,7 @@ def _draw(
 
 
 def _marks(found: Iterable[FormField], scored: dict[str, ScoredField]) -> Iterator[Mark]:
-    """Yield marks of correct and wrong values, and of keys whose value was not found."""
+    """Yield marks (boxes to draw) of correct values, wrong values, and keys without a value."""
     for field in found:
         outcome = scored.get(field.entity)
         if outcome is None:

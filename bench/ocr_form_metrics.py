@@ -31,7 +31,7 @@ class FormSample:
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """Numbers of fields that are correctly found, found, and true."""
+    """Numbers of correct fields, of found fields and of true fields."""
 
     right: int
     found: int
@@ -49,7 +49,7 @@ class FieldCounts:
 
 
 def compare_fields(sample: FormSample, fields: Iterable[FormField]) -> FieldCounts:
-    """Count the fields of one form that are correctly found, found, and true."""
+    """Count the correct fields, the found fields and the true fields of one form."""
     found = {field.entity: field.value_text for field in fields}
     right = sum(
         entity in found and _bare(found[entity]) == _bare(value)
@@ -100,7 +100,7 @@ def read_scanned_forms(data: Path) -> list[FormSample]:
 
 
 def _questions(form: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Return the id, the text and the answers of each question that has a link."""
+    """Return id, text and answers of each question that is linked to an answer."""
     by_id = {entity["id"]: entity for entity in form}
     found = []
     for entity in form:

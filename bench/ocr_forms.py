@@ -1,8 +1,8 @@
 """Measures the task `form` on drawn and on scanned forms, each with a template of its keys.
 
 Values are compared twice: with single spaces, and without spaces. For scanned forms, only the
-comparison without spaces has a bar, because their true values have odd spaces ("9/ 3/ 92"). The
-calibration error has no bar: there are so few scanned forms that even perfect probabilities would
+comparison without spaces has a limit, because their true values have odd spaces ("9/ 3/ 92"). The
+calibration error has no limit: there are so few scanned forms that even perfect probabilities would
 have an error of .07.
 """
 
@@ -61,7 +61,7 @@ def bench_set(
     samples: Sequence[FormSample],
     bars: tuple[Bar | None, Bar | None],
 ) -> None:
-    """Report the F1 of a set of forms, with single spaces and without spaces, with these bars."""
+    """Report F1 of a set of forms with single spaces and without spaces; `bars` has both limits."""
     found = read_forms(bench, bench.reader, samples)
     peer = None if bench.peer is None else read_forms(bench, bench.peer, samples)
     bench.add(
@@ -103,7 +103,7 @@ def read_forms(bench: Bench, reader: Reader, samples: Iterable[FormSample]) -> F
 
 
 def count_exact(sample: FormSample, fields: Iterable[FormField]) -> int:
-    """Count the values that are equal to the true value if each run of white space is one space."""
+    """Count the values equal to the true value. A run of white space counts as one space."""
     found = {field.entity: " ".join(field.value_text.split()) for field in fields}
     return sum(
         found.get(entity) == " ".join(value.split()) for entity, value in sample.values.items()

@@ -1,6 +1,6 @@
-"""Draws invoices with known item tables: letterhead, items, totals, terms.
+"""Draws invoices, each with a letterhead, a table of known items, totals and terms.
 
-Pages are PDFs with text, so that they can be read by their text layer, or drawn and read as images.
+Pages are PDFs with text. They can be read from their text layer, or rendered and read as images.
 The positions of texts come from column widths and measured fonts, as in a word processor.
 """
 
@@ -61,7 +61,7 @@ _WIDTHS = {"line": 5, "code": 9, "count": 8, "price": 11, "tax": 9, "sum": 13}
 
 @dataclass(frozen=True, slots=True)
 class Invoice:
-    """A page with one table, and the true cells of the table."""
+    """A page with a single table, and the true cells of this table."""
 
     name: str
     content: bytes
@@ -74,7 +74,7 @@ def draw_invoices(ways: Sequence[str]) -> Iterator[Invoice]:
     """Draw ten invoices of 1 to 12 items.
 
     Args:
-        ways: ways to draw the lines of a table. The invoices use these ways in rotation.
+        ways: ways to draw the lines of a table. Each invoice uses the next way, in rotation.
     """
     for number, rows in enumerate(ROWS):
         page = _Invoice(Random(number), ways[number % len(ways)])
@@ -131,7 +131,7 @@ class _Invoice:
         }[column]
 
     def _letterhead(self) -> float:
-        """Draw sender, title, receiver and data of the invoice; return the y at their end."""
+        """Draw sender, title, receiver and data of the invoice; return the y below them."""
         rng, left, right, pitch = self._rng, self._left, self._right, self._pitch
         y = rng.uniform(40, 60)
         self._write(left, y, "Quillmoor Supplies Ltd", size=self._size + 5, is_bold=True)
@@ -154,7 +154,7 @@ class _Invoice:
         return y + rng.uniform(1.5, 3.5) * pitch
 
     def _table(self, columns: Sequence[str], texts: Sequence[Sequence[str]], y: float) -> float:
-        """Draw the header and the items of the table; return the y at their end."""
+        """Draw the header and the items of the table; return the y below them."""
         whole = self._right - self._left
         widths = [
             max(_WIDTHS[column] * whole / 100, self._length(head, "bold") + 12)

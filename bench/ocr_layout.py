@@ -1,6 +1,6 @@
-"""Measures `alphabet=latin` and `output=text` on drawn pages of eight languages and in columns.
+"""Measures `alphabet=latin` on pages in eight languages, and `output=text` on pages in columns.
 
-Pages are drawn with fixed seeds (bench/drawn_pages.py).
+All pages are drawn with fixed seeds (bench/drawn_pages.py).
 """
 
 from __future__ import annotations

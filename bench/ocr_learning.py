@@ -1,7 +1,7 @@
 """Measures templates that are learned from five invoices, on five other invoices of the issuer.
 
-There are eleven issuers. The five other invoices are read from the text layer and as images. Only
-issuers whose layouts were not known during development have a bar.
+There are eleven issuers. The five other invoices are read from the text layer and as images.
+Results have a limit only for issuers whose layouts were not known during development.
 """
 
 from __future__ import annotations

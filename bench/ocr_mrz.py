@@ -1,7 +1,7 @@
 """Measures the task `form` on drawn passports and cards with a machine-readable zone in OCR-B.
 
 The font is in the Debian package fonts-ocr-b, which is installed or unpacked into build/fonts.
-Without the font, the section says so, and its bars are missed.
+Without the font, the section prints a message, and its values miss their limits.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _bench_right(
 
 
 def _sure_fields(reader: Reader, template: str, documents: Sequence[DrawnDocument]) -> int:
-    """Count the values that have a high probability although a check digit is wrong."""
+    """Count values with a high probability in documents with a wrong check digit."""
     sure = 0
     for document in documents:
         fields = read_fields(reader, template, document)
@@ -90,7 +90,7 @@ def _sure_fields(reader: Reader, template: str, documents: Sequence[DrawnDocumen
 
 
 def read_fields(reader: Reader, template: str, document: DrawnDocument) -> list[FormField]:
-    """Read one document as the service does."""
+    """Read one document as the service reads it."""
     request = OcrRequest(FORM, standard_template(template))
     (page,) = reader.pages(document.content, needs_pixels=True)
     items = find_items(page, request, Tools(reader.engine, reader.structure), go_on)

@@ -1,4 +1,4 @@
-"""Measures the reading of PDFs: status of each file, exactness and time of text layers."""
+"""Measures how PDFs are read: HTTP status for each file, accuracy and time of text layers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def bench_pdf(bench: Bench) -> None:
 
 
 def try_file(reader: Reader, content: bytes) -> Outcome:
-    """Read all pages of a file."""
+    """Read all pages of a file; return the HTTP status, the error text and the time."""
     cost, status, message = Cost(), 200, ""
     with cost.document():
         try:
@@ -81,7 +81,7 @@ def try_file(reader: Reader, content: bytes) -> Outcome:
 
 
 def bench_layers(bench: Bench, name: str, files: list[bytes], *, is_barred: bool) -> None:
-    """Compare the text that is read in PDFs with their text layers, and measure the time."""
+    """Compare the text that the engine reads in PDFs with their text layers; measure the time."""
     cost, edits, layers, count = Cost(), list[Edits](), 0, 0
     for content in files:
         with cost.document():

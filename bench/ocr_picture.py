@@ -38,7 +38,7 @@ def draw_sample(reader: Reader, file: Path) -> None:
 
 
 def sample_marks(reader: Reader, page: ReadPage) -> list[Mark]:
-    """Return marks of tables, contacts and fields, and of all other text."""
+    """Return marks (boxes to draw) of tables, contacts, fields and all other lines of text."""
     template = read_template((ASSETS / TEMPLATE).read_bytes())
     tables = find_tables(page, reader.engine, reader.structure, go_on)
     fields = find_fields(page, template)

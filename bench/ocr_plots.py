@@ -1,4 +1,4 @@
-"""Draws pages with boxes around the items that were found in them."""
+"""Draws pages with boxes around the items that were found on these pages."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def line_marks(lines: Sequence[TextLine]) -> list[Mark]:
 
 
 def table_marks(tables: Sequence[Table]) -> list[Mark]:
-    """Return marks of tables and their cells."""
+    """Return a mark for each table and for each of its cells."""
     cells = [Mark(cell.box, GREEN) for table in tables for cell in table.cells]
     return cells + [Mark(table.box, BLUE, "table", 5, True) for table in tables]
 
@@ -79,6 +79,6 @@ def contact_marks(contacts: Sequence[Contact]) -> list[Mark]:
 
 
 def field_marks(fields: Sequence[FormField]) -> list[Mark]:
-    """Return marks of keys, and of values with the names of their entities."""
+    """Return a mark for each key, and for each value a mark with the name of its entity."""
     keys = [Mark(field.key_box, BLUE) for field in fields if field.key_box]
     return keys + [Mark(f.value_box, ORANGE, f.entity) for f in fields if f.value_box]

@@ -1,4 +1,4 @@
-"""Reads files as the service does, with one of two text engines, and measures the cost.
+"""Reads files as the service reads them, with one of two text engines; measures the cost.
 
 The CPU time of finished child processes is included: child processes draw PDFs and run Tesseract.
 """
@@ -29,7 +29,7 @@ Measure = TypeVar("Measure")
 
 
 def go_on() -> None:
-    """Do nothing. The service checks a deadline at this call, but benchmarks have no deadline."""
+    """Do nothing. Where the service checks a deadline, benchmarks call this function instead."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Cost:
 
     @contextmanager
     def document(self) -> Iterator[None]:
-        """Measure the time of one document."""
+        """Record the CPU time and wall time of the `with` block, which reads one document."""
         cpu, wall = cpu_seconds(), time.perf_counter()
         yield
         self.cpu.append(cpu_seconds() - cpu)
@@ -108,7 +108,7 @@ def answer_pieces(page: ReadPage, lines: Iterable[TextLine]) -> list[Piece]:
 def interval(
     measures: Sequence[Measure], score: Callable[[Sequence[Measure]], float]
 ) -> tuple[float, float] | None:
-    """Return the 95 % bootstrap interval of a score over documents; None for one document or none.
+    """Return the 95 % bootstrap interval of a score over documents; None for 0 or 1 documents.
 
     Source: Efron 1979, the bootstrap, percentile interval.
     """

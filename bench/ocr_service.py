@@ -98,7 +98,7 @@ def bench_times(service: Service) -> None:
 
 
 def bench_memory(service: Service) -> None:
-    """Measure the memory of the answering process after many calls of different sizes and words."""
+    """Measure the server's memory after many calls with images of different sizes and words."""
     crops = crops_of(service.bench.data)
     for number in range(CROP_WARM_UP):
         service.read(crops[number % len(crops)])

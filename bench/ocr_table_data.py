@@ -52,7 +52,7 @@ def read_drawn_tables(data: Path) -> list[tuple[Sample, list[TrueTable]]]:
 
 
 def _drawn_table(table: dict[str, Any]) -> TrueTable:
-    """Read one drawn table; its rows and columns count from 0."""
+    """Read one drawn table, in which rows and columns are numbered from 0."""
     cells = tuple(
         GridText(
             cell["r"], cell["c"], cell["text"], cell["rs"], cell["cs"], cell["h"] == "columnHeader"
@@ -106,7 +106,7 @@ def read_pubtabnet(data: Path) -> list[tuple[Sample, Cells]]:
 
 
 def html_cells(tokens: Sequence[str], texts: Sequence[str]) -> Cells:
-    """Place the cells of an HTML table in its grid; rows and columns count from 0."""
+    """Return an HTML table's cells with their rows and columns, which are numbered from 0."""
     cells: list[GridText] = []
     taken: set[tuple[int, int]] = set()
     waiting = iter(texts)
@@ -121,7 +121,7 @@ def html_cells(tokens: Sequence[str], texts: Sequence[str]) -> Cells:
 
 
 def _html_rows(tokens: Sequence[str]) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-    """Yield for each row whether it is in the head, and the row and column spans of its cells."""
+    """For each row, yield whether it is in the head, and the row and column span of each cell."""
     is_head, spans = False, list[tuple[int, int]]()
     for token in tokens:
         if token in ("<thead>", "</thead>"):

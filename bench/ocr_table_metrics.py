@@ -47,7 +47,7 @@ class GridText:
 
 
 def cells_of(table: Table) -> tuple[GridText, ...]:
-    """Convert a found table to the form that metrics compare. Rows and columns count from 1."""
+    """Convert a found table to the form that metrics compare. Rows and columns start at 1."""
     return tuple(
         GridText(
             cell.row,
@@ -141,7 +141,7 @@ def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]
 
 
 def pair_tables(found: Sequence[Rect], truth: Sequence[Rect]) -> tuple[tuple[int, int], ...]:
-    """Pair found and true tables whose intersection is over half their union; best pairs first."""
+    """Pair found tables with true tables whose IoU is above .5. Return the best pairs first."""
     scored = sorted(
         (
             (_union_share(first, second), number, other)
@@ -209,7 +209,7 @@ def teds(found: Iterable[GridText], truth: Iterable[GridText]) -> float:
 
 
 def _tree(cells: Sequence[GridText]) -> _Node:
-    """Return a table's tree; leading rows with only head cells are its thead."""
+    """Return a table's HTML tree. First rows that have only header cells become the `thead`."""
     ordered = sorted(cells, key=lambda cell: (cell.row, cell.column))
     head, body = _Node("thead", []), _Node("tbody", [])
     target = head

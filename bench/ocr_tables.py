@@ -123,8 +123,8 @@ def judge_drawn(
 ) -> None:
     """Compare the tables that were found on a page with the true tables.
 
-    Found tables without a matching true table are errors. They count as tables without lines or, if
-    the page has only tables with lines, as tables with lines.
+    A found table without a matching true table is an error. If all true tables of the page have
+    lines, it is counted with the tables with lines, otherwise with the tables without lines.
     """
     boxes = [answer_rect(page, table.box) for table in tables]
     pairs = {other: at for at, other in pair_tables(boxes, [table.box for table in truth])}
@@ -160,7 +160,7 @@ def bench_invoices(bench: Bench) -> None:
 
 
 def bench_generated(bench: Bench) -> None:
-    """Report the F1 of relations in generated tables, with seeds that no weight was fitted on."""
+    """Report the adjacency F1 of generated tables. No weight was fitted on their seeds."""
     kinds = {"generated tables": FAMILIES, "generated pages of two tables or of one": CUT_FAMILIES}
     for kind, families in kinds.items():
         result = Found()

@@ -83,7 +83,7 @@ def bench_set(
     samples: Sequence[Sample],
     limits: tuple[float, float | None, float | None],
 ) -> None:
-    """Report word F1, CER and cost of a set of pages. `limits` has the bars in this order."""
+    """Report word F1, CER and cost of a set of pages. `limits` has their limits in this order."""
     found = read_set(bench.reader, samples, bench.plots)
     peer = None if bench.peer is None else read_set(bench.peer, samples)
     f1, rate, cpu = limits

@@ -1,8 +1,8 @@
-"""Compares the text that was read with the true text: words, recall, characters in order.
+"""Compares the text that was read with the true text, by words and by characters in order.
 
-Word F1 ignores case and the order of words, which are separated by white space. The character error
-rate (CER) groups boxes into rows, joins each row from left to right, and counts edits without
-spaces.
+Word F1 ignores case and the order of words, which are separated by white space. For the character
+error rate (CER), boxes are grouped into rows and joined from left to right; then edits are counted
+without spaces.
 """
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ def total_edits(edits: Iterable[Edits]) -> Edits:
 
 
 def count_words(truth: Iterable[str], found: Iterable[str]) -> Tally:
-    """Compare the multisets of words of two lists of texts."""
+    """Count the true words, the found words and the correct words of two lists of texts."""
     expected, given = _words(truth), _words(found)
     return Tally((expected & given).total(), given.total(), expected.total())
 
 
 def count_edits(truth: Sequence[Piece], found: Sequence[Piece]) -> Edits:
-    """Count the edits between two lists of pieces, each joined in reading order."""
+    """Count the edits between two lists of pieces after joining each list in reading order."""
     return compare_texts(reading_text(truth), reading_text(found))
 
 
@@ -123,7 +123,7 @@ def _middle(row: Sequence[Piece]) -> float:
 
 
 def _words(texts: Iterable[str]) -> Counter[str]:
-    """Count the words of texts in upper case. White space separates words."""
+    """Count how often each word occurs in texts. Words are converted to upper case."""
     return Counter(word for text in texts for word in text.upper().split())
 
 

@@ -17,7 +17,7 @@ NEUTRAL = 0.05
 
 
 def fasttext(job: dict[str, Any]) -> list[str]:
-    """Train fastText with word bigrams, and predict labels. Labels with spaces become numbers."""
+    """Train fastText with word bigrams; predict labels, which fastText gets as numbers."""
     import fasttext as library
 
     names = sorted(set(job["labels"]))

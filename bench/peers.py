@@ -40,7 +40,7 @@ def tfidf_svm(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str])
 
 
 def fasttext(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str]) -> list[str] | None:
-    """Train fastText with word bigrams; return predictions for `asked`, or None if it failed."""
+    """Train fastText with word bigrams; return its predictions for `asked`, or None on failure."""
     job = {"texts": list(texts), "labels": list(labels), "asked": list(asked)}
     return _ask("fasttext", job)
 
@@ -53,12 +53,12 @@ def vader(asked: Sequence[str]) -> list[str] | None:
 def cleanlab(
     label_indexes: Sequence[int], shares: Sequence[Sequence[float]]
 ) -> Mapping[str, list[int]] | None:
-    """Return, by name of the filter, the indexes of likely label errors; None if it failed."""
+    """Return the indexes of likely label errors for each filter; None if cleanlab failed."""
     return _ask("cleanlab", {"labels": list(label_indexes), "shares": [list(s) for s in shares]})
 
 
 def _ask(name: str, job: Mapping[str, Any]) -> Any:
-    """Run one peer with a job; return None if it failed."""
+    """Run one peer with a job; return its answers, or None if the peer failed."""
     done = subprocess.run(
         [_python(), "-W", "ignore", PROGRAM, name],
         input=json.dumps(job),

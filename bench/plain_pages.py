@@ -1,4 +1,4 @@
-"""Draws pages without tables whose text is aligned: columns, lists, forms, charts.
+"""Draws pages that have aligned text but no tables: columns, lists, forms, charts.
 
 These pages are negative examples for fitting the probability of tables. Names are invented.
 """
@@ -46,7 +46,7 @@ def _columns(sheet: Sheet, count: int) -> None:
 
 
 def _items(sheet: Sheet, signs: Callable[[int], str]) -> None:
-    """Write a list of indented items of one or more lines, each with a sign to its left."""
+    """Write a list of indented items. Each item has a sign to its left, and one or more lines."""
     random, size, y = sheet.random, sheet.random.randint(16, 24), 120.0
     indent = random.uniform(2, 4) * size
     for number in range(random.randint(6, 24)):
@@ -74,7 +74,7 @@ def _address(random: Random) -> list[str]:
 
 
 def _addresses(sheet: Sheet, columns: int) -> None:
-    """Write addresses next to and below each other, as on labels and in lists of members."""
+    """Write addresses in columns and rows, like a page of address labels."""
     random, size, y = sheet.random, sheet.random.randint(16, 24), 140.0
     width = (WIDTH - 2 * MARGIN) / columns
     pitch = random.uniform(1.15, 1.5) * size
@@ -125,7 +125,7 @@ PLAIN: Mapping[str, Draw] = {
 
 
 def draw_plain(family: str, seed: int) -> Sheet:
-    """Draw a page of a family of pages. The same seed gives the same page."""
+    """Draw a page of a family (kind of layout). The same seed gives the same page."""
     sheet = Sheet(Random(f"{family} {seed}"))
     PLAIN[family](sheet)
     return sheet

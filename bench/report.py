@@ -1,7 +1,7 @@
 """Collects the rows of a benchmark: prints each row immediately, and writes all rows as JSON.
 
-Every row has a measured value. It may also have a bar that the value must meet, and the value of a
-peer.
+Every row has a measured value. It may also have a bar (a limit that the value must meet) and the
+value of a peer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A limit that a measured value must meet."""
+    """A limit (bar) that a measured value must meet."""
 
     limit: float
     """The last value that meets the bar."""
@@ -56,7 +56,7 @@ class Row:
 
 
 class Report:
-    """Collects rows. The benchmark fails if a row misses its bar."""
+    """Collects rows. The benchmark fails if the value of a row misses its limit."""
 
     def __init__(self, title: str) -> None:
         self._rows: list[Row] = []
@@ -89,7 +89,7 @@ class Report:
         print(_line(row, bar), flush=True)
 
     def finish(self, path: Path) -> int:
-        """Write the rows as JSON, print a summary, and return the exit status."""
+        """Write the rows as JSON, print a summary, and return 1 if a limit is missed, else 0."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps([asdict(row) for row in self._rows], indent=2) + "\n")
         missed = [row.name for row in self._rows if not row.holds]
@@ -99,7 +99,7 @@ class Report:
 
 
 def say(text: str) -> None:
-    """Print what the benchmark is doing."""
+    """Print a message about the progress of the benchmark."""
     print(f"     .. {text}", flush=True)
 
 

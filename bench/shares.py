@@ -1,7 +1,7 @@
-"""Limits a process to a fraction of a processor, as Lambda does for functions of little memory.
+"""Limits a process to a fraction of a processor, as Lambda does for functions with little memory.
 
 Lambda uses the kernel's quota, in periods of 20 ms. This module stops and continues the process
-from outside, which works on every Linux.
+from outside, which works on every Linux system.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class Share:
 
     Args:
         process: id of the process.
-        memory_mb: memory of the Lambda function. If it gives a whole processor, nothing is limited.
+        memory_mb: memory of the Lambda function. If Lambda would give this function a whole
+            processor, the process is not limited.
     """
 
     def __init__(self, process: int, memory_mb: int) -> None:

@@ -60,7 +60,7 @@ class SlowBucket:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def twice(self) -> list[str]:
-        """Return the keys of files that were sent twice, even in part; reset the counts."""
+        """Return the keys of files of which some bytes were sent twice; reset the byte counts."""
         sizes = {key: path.stat().st_size for key, path in self._files.items()}
         found = [key for key, sent in self.sent.items() if sent > sizes.get(key, sent)]
         self.sent.clear()

@@ -1,4 +1,4 @@
-"""Fits whether text is divided into two tables, on generated pages with a text layer.
+"""Fits weights for dividing text into two tables, on generated pages with a text layer.
 
 bench/fit_tables.py writes the weights.
 """
@@ -35,7 +35,7 @@ SEEDS, MORE_SEEDS = range(3), range(24)
 
 @dataclass(frozen=True)
 class CutCase:
-    """A place at which the text of a table, or of two, may be divided."""
+    """A gap at which the text of one table or of two tables may be divided."""
 
     family: str
     direction: str
@@ -46,14 +46,14 @@ class CutCase:
 
 
 def read_cuts() -> Iterator[CutCase]:
-    """Yield the places at which text on generated pages may be divided."""
+    """Yield the gaps at which text on generated pages may be divided into tables."""
     for name, family in _FAMILIES.items():
         for seed in MORE_SEEDS if family.second else SEEDS:
             yield from _page_cuts(name, draw_table(name, seed))
 
 
 def _page_cuts(family: str, drawn: TablePage) -> Iterator[CutCase]:
-    """Yield the places at which text on one page may be divided."""
+    """Yield the gaps at which text on one page may be divided into tables."""
     cuts: list[TableCut] = []
 
     def remember(each: Structure | TableCut) -> float:
@@ -94,7 +94,7 @@ def _fit_direction(cases: Sequence[CutCase], direction: str) -> FittedWeights:
 
 
 def cuts_left_out(cases: Sequence[CutCase]) -> dict[str, dict[str, FittedWeights]]:
-    """Return the weights of a fit without each family, by the name of the family."""
+    """Return, for each family of tables, the weights of a fit without this family."""
     return {
         family: fit_cuts([case for case in cases if case.family != family]) for family in _FAMILIES
     }
@@ -103,7 +103,7 @@ def cuts_left_out(cases: Sequence[CutCase]) -> dict[str, dict[str, FittedWeights
 def cut_figures(
     cases: Sequence[CutCase], left_out: Mapping[str, Mapping[str, FittedWeights]]
 ) -> dict[str, dict[str, int]]:
-    """Return how many right and wrong cuts are made, each by a fit without its family."""
+    """Return numbers of right and wrong cuts. Each case is decided by a fit without its family."""
     figures = {}
     for direction in (BETWEEN_ROWS, BETWEEN_COLUMNS):
         own = [case for case in cases if case.direction == direction]

@@ -1,7 +1,7 @@
-"""Measures the default training on commands of fixed patterns with random names.
+"""Measures the default training on commands with fixed patterns and random names.
 
-The names are random letters. Neural networks do not recognise which part of a command is such a
-name. The encoder `words`, which hashes words and letters, distinguishes these labels better.
+The names are random letters. Neural networks do not recognise which words of a command are names.
+The encoder `words`, which hashes words and letters, predicts the labels of these commands better.
 """
 
 from __future__ import annotations

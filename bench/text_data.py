@@ -97,7 +97,7 @@ class Embedder:
         return Embedded(texts, labels, self.embed(texts, name, encoders))
 
     def embed(self, texts: list[str], name: str, encoders: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return vectors by encoder, float32, (texts, dims), from a cache if they are in it."""
+        """Return the vectors by each encoder, float32, shape (texts, dims). Vectors are cached."""
         return {encoder: self._block(self.encoder(encoder), texts, name) for encoder in encoders}
 
     def _block(self, encoder: Encoder, texts: list[str], name: str) -> np.ndarray:
@@ -193,7 +193,7 @@ def bootstrapped(
 
 
 def area_under_curve(inside: np.ndarray, outside: np.ndarray) -> float:
-    """Return the AUC: the fraction of pairs in which the score `inside` is above `outside`."""
+    """Return the AUC: how often a score of `inside` is higher than a score of `outside`."""
     ranked = np.sort(inside)
     below = np.searchsorted(ranked, outside, "left") + np.searchsorted(ranked, outside, "right")
     return float(1.0 - below.mean() / (2 * len(ranked)))

@@ -1,4 +1,4 @@
-"""Measures how well wrong labels are found, compared with cleanlab. Labels are flipped on purpose.
+"""Measures how well Presage and cleanlab find wrong labels. Labels are flipped on purpose.
 
 Presage and cleanlab use the same probabilities. This part of bench/bench_text.py also runs alone:
 `python -m bench.text_data_report`.
@@ -41,7 +41,7 @@ class Found:
 
 
 def bench_data_report(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure the search for wrong labels with the encoders of the fast profile, and report it."""
+    """Measure how wrong labels are found with the encoders of the fast profile."""
     examples = embedder.examples(embedder.read(FILE, PROFILES["fast"]), FILE)
     for where, flip in (("anywhere", flipped_anywhere), ("to a near label", flipped_near)):
         _bench_flips(report, examples, where, flip)
@@ -50,7 +50,7 @@ def bench_data_report(report: Report, embedder: Embedder, profiles: Sequence[str
 
 
 def _bench_flips(report: Report, examples: TextTrainingSet, where: str, flip: Flip) -> None:
-    """Measure the search among all examples, for several random draws of wrong labels."""
+    """Measure how wrong labels are found among all examples, in several random draws."""
     rows, peer = [], None
     for seed in SEEDS:
         given = flip(examples, seed)
@@ -72,7 +72,7 @@ def _bench_flips(report: Report, examples: TextTrainingSet, where: str, flip: Fl
 
 
 def _bench_shots(report: Report, examples: TextTrainingSet, shots: int) -> None:
-    """Measure the search among a few examples of each label, with randomly flipped labels."""
+    """Measure how flipped labels are found among a few examples of each label."""
     values = []
     for seed in SEEDS:
         few = some_of_each(examples, shots, seed)
@@ -148,7 +148,7 @@ def some_of_each(examples: TextTrainingSet, shots: int, seed: int) -> TextTraini
 
 
 def _cleanlab(folds: OutOfFold, given: np.ndarray, truth: np.ndarray) -> Found | None:
-    """Run cleanlab on the same probabilities; return None if it cannot be installed."""
+    """Run cleanlab on the probabilities in `folds`; return None if it cannot be installed."""
     lists = peers.cleanlab(folds.truth.tolist(), folds.probabilities.tolist())
     if lists is None:
         return None
@@ -160,7 +160,7 @@ def _cleanlab(folds: OutOfFold, given: np.ndarray, truth: np.ndarray) -> Found |
 
 
 def main() -> int:
-    """Run only this part; the exit status is 0 if no value misses its bar."""
+    """Run only the part of this module; the exit status is 0 if every value meets its limit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / ".models")

@@ -1,6 +1,6 @@
 """Measures trainings without options, for which the service chooses the encoders.
 
-English intents with all examples are compared with logistic regression on the same vectors. Other
+On English intents, the training is compared with logistic regression on the same vectors. Other
 measurements use out-of-scope texts of CLINC150, and topics in nine languages.
 """
 
@@ -87,7 +87,7 @@ def _intents(
     bar: Bar,
     rate: float | None,
 ) -> None:
-    """Report the accuracy on one set of intents, next to simpler models, and the rejected texts."""
+    """Report accuracy on one set of intents, accuracies of simpler models, and rejected texts."""
     chosen = chosen_profile(embedder, files[0], "en_US")
     say(f"{what}: {chosen.name}. {chosen.reason}")
     model, _ = train(embedder, files[0], chosen.encoders, rate)

@@ -66,7 +66,7 @@ def _judge(
     test: Embedded,
     against: tuple[Bar | None, tuple[str, float]],
 ) -> None:
-    """Report accuracy (next to a published value), calibration error and seconds of the fit."""
+    """Report accuracy, a published accuracy, calibration error and seconds of the fit."""
     model, seconds = trained
     found, error = accuracy(model, test), calibration_error(model, test)
     report.add(f"{name}: accuracy", found.value, "", *against, found.interval)
@@ -99,7 +99,7 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> N
 
 
 def _few_labels(report: Report, embedder: Embedder, profile: str) -> None:
-    """Train on ten texts each of five labels of BANKING77; pool the answers of twelve draws."""
+    """Train on ten texts for each of five labels of BANKING77; pool the answers of all draws."""
     encoders = PROFILES[profile]
     data, test = (embedder.read(f"banking77_{part}", encoders) for part in ("train", "test"))
     shares, truth = [], []

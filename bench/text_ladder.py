@@ -1,7 +1,7 @@
-"""Compares the default choice of encoders with all sets of encoders of moderate cost.
+"""Compares the encoders chosen by default with all other sets of encoders of moderate cost.
 
 Reports accuracy relative to the best of these sets, the cost of answers, and the processor time
-that the service needs to choose.
+that the service needs to choose the encoders.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CHOICE_BAR = Bar(0.5, is_ceiling=True)
 
 
 class _Stored(Embedder):
-    """Embeds each text only once, as a training does, and stores the vectors in memory."""
+    """Embeds each text only once, like a training, and stores the vectors in memory."""
 
     def __init__(self, data: Path, models: Path) -> None:
         super().__init__(data, models)
@@ -92,7 +92,7 @@ def bench_choice(report: Report, embedder: Embedder, profiles: Sequence[str]) ->
 def _set(
     report: Report, embedder: Embedder, what: str, files: Sequence[str], language: str
 ) -> float:
-    """Report the accuracy on one set; return the cost of the encoders relative to `bge`."""
+    """Report the accuracy on one set; return the cost of its encoders relative to `bge`."""
     members = ENGLISH if language == "en_US" else OTHERS
     base = Profile("", BASE)
     chosen = chosen_profile(embedder, files[0], language)

@@ -29,7 +29,7 @@ Rows = tuple[list[str], list[str]]
 
 
 class _Rows:
-    """The vectors of windows, in the form that a training reads."""
+    """The vectors of windows (parts of long texts), in the form that a training reads."""
 
     def __init__(self, vectors: np.ndarray) -> None:
         self._vectors = vectors
@@ -40,7 +40,7 @@ class _Rows:
 
 
 def bench_long(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Report the accuracy on articles and sentences, next to an SVM, and the time for 300 words."""
+    """Report accuracy on articles and sentences, also of an SVM, and the time for 300 words."""
     del profiles
     train, test = (_articles(embedder, part) for part in ("train", "test"))
     svm = right(peers.tfidf_svm(*train, test[0]), test[1])
@@ -83,7 +83,7 @@ def _sentences(embedder: Embedder, seed: int) -> tuple[Rows, Rows]:
 
 
 def _behind(articles: Sequence[Sequence[str]], texts: Sequence[str], seed: int) -> list[str]:
-    """Put words of articles before each text, so that the words that decide the label are last."""
+    """Put words of articles before each text, so that a label depends on the last words."""
     dice = random.Random(f"{seed} {len(texts)}")
     found = []
     for text in texts:
@@ -120,7 +120,7 @@ def _answers(
 
 
 def _processor_time(report: Report, embedder: Embedder, words: Sequence[str]) -> None:
-    """Compare the processor time of 300 words in windows with that of texts cut at 128 tokens."""
+    """Compare processor times for texts of 300 words: read in windows, and cut at 128 tokens."""
     encoder = embedder.encoder(PROFILES["fast"][0])
     text = " ".join(words[:300])
     spent: dict[int, list[float]] = {0: [], 1: []}

@@ -41,7 +41,7 @@ PERFECT_DRAWS = 100
 
 
 def bench_names(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure models from label names, with the encoders of the fast profile."""
+    """Measure models trained from label names, with the encoders of the fast profile."""
     del profiles
     encoders = PROFILES["fast"]
     tests = {"BANKING77": "banking77_test", "CLINC150": "clinc150_full_test"}
@@ -134,7 +134,7 @@ def _with_examples(
     """Measure models that are trained from label names and the first texts of each label.
 
     The figures are means over several draws. The peer averages the vectors of each label's name and
-    examples. It answers the label whose mean has the highest cosine similarity with the text.
+    examples. It predicts the label whose mean has the highest cosine similarity with the text.
     """
     for count in FEW:
         scores, errors, peers = [], [], []

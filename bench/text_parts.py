@@ -1,7 +1,7 @@
-"""Compares trainings with the profile `accurate`: with one and with two workers of `embed`.
+"""Compares trainings of the profile `accurate` with one worker and with two workers.
 
-The workers compute the vectors. The measurement is a part of bench/text_scale.py. `python -m
-bench.text_parts` runs the second worker, for the stack that the environment variables name.
+The workers of the queue `embed` compute vectors. bench/text_scale.py runs the measurement. `python
+-m bench.text_parts` runs the second worker, for the stack that the environment variables name.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def load(models: Path, name: str) -> TrainedText:
 
 
 def bench_prebuilt(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure both models. They are the same for every profile."""
+    """Measure both prebuilt models. The profiles have no effect on these models."""
     _bench_sentiment(report, embedder)
     _bench_intents(report, embedder)
 
@@ -183,7 +183,7 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
 
 
 def _report_left_out(report: Report, embedder: Embedder) -> None:
-    """Report, for each source, the metrics of a head trained without it, next to VADER's metrics.
+    """For each source, report the metrics of a head trained without this source, and of VADER.
 
     Macro recall and calibration error come from the model's card. The recalls of the labels come
     from heads that are fitted here.
@@ -230,7 +230,7 @@ def _read_sentences() -> Sentences:
 
 
 def _left_out_recalls(embedder: Embedder, sentences: Sentences) -> dict[str, Recalls]:
-    """Return, by source, the recall of each label by a head that is fitted without the source."""
+    """Return, for each source, the recall of each label with a head fitted without this source."""
 
     def encode(texts: list[str]) -> Singles:
         return embedder.embed(texts, "rated sentences", [READING])[READING]
@@ -244,7 +244,7 @@ def _left_out_recalls(embedder: Embedder, sentences: Sentences) -> dict[str, Rec
 
 
 def _vader_by_source(sentences: Sentences) -> dict[str, Recalls]:
-    """Return, by source, VADER's recall of each label; empty if VADER cannot run."""
+    """Return VADER's recall of each label for each source; empty if VADER cannot run."""
     rated = sentences.training
     asked = peers.vader([sentence.text for sentence in rated])
     if asked is None:
@@ -269,7 +269,7 @@ def _recalls(truth: np.ndarray, found: np.ndarray, labels: Sequence[str]) -> Rec
 
 
 def _bench_intents(report: Report, embedder: Embedder) -> None:
-    """Measure GlobalIntentModel on those labels of CLINC150 that it has, and on out-of-scope texts.
+    """Measure GlobalIntentModel on the CLINC150 labels that it knows, and on out-of-scope texts.
 
     The model was not trained on CLINC150, and some labels have another meaning there.
     """

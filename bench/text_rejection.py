@@ -43,7 +43,7 @@ def bench_rejection(report: Report, embedder: Embedder, profiles: Sequence[str])
 
 
 def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Measure the shipped sample by cross-validation, and rejections of out-of-scope questions."""
+    """Cross-validate on the shipped sample; measure how many out-of-scope texts are rejected."""
     rows = _sample_rows()
     model = _trained(embedder, "sample_180", rows, encoders)
     outside = model.answer(embedder.read(OUTSIDE, encoders).blocks)
@@ -96,7 +96,7 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, encoders: Sequen
 
 
 def _withheld(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Train on BANKING77 without 27 labels, and report which texts of all labels are rejected."""
+    """Train on BANKING77 without 27 labels; report which texts of all labels are rejected."""
     texts, labels = embedder.rows(FEW)
     test = embedder.read(ASKED, encoders)
     areas, rejected, lost = [], [], []
@@ -123,13 +123,12 @@ def _part(data: Embedded, chosen: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _trained(embedder: Embedder, name: str, rows: Rows, encoders: Sequence[str]) -> TrainedText:
-    """Train on the texts of `rows`."""
     embedder.own[name] = ([text for text, _ in rows], [label for _, label in rows])
     return train(embedder, name, encoders, RATE)[0]
 
 
 def _sample_rows() -> Rows:
-    """Read the shipped sample. Its 15 texts per label fill five folds evenly."""
+    """Return the shipped sample. Its 15 texts per label can be divided into five equal folds."""
     with SAMPLE.open(encoding="utf-8", newline="") as stream:
         return [(text, label) for text, label in csv.reader(stream)]
 

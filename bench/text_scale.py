@@ -43,7 +43,7 @@ KERNELS: tuple[Mapping[str, str], ...] = (
 
 
 def clouds(examples: int, labels: int, spread: float) -> TextTrainingSet:
-    """Draw unit vectors around one centre per label. They have the dimensions of two encoders."""
+    """Draw unit vectors around one centre per label, with the dimensions of two encoders."""
     generator = np.random.default_rng(0)
     truth = generator.permutation(np.arange(examples) % labels)
     blocks, phrases = {}, {}
@@ -172,7 +172,7 @@ def bench_many(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_bytes(report: Report, asked: argparse.Namespace) -> None:
-    """Check that the artifact is the same with more threads and with other matrix kernels."""
+    """Check that more threads or other matrix kernels do not change a model's artifact."""
     found = [child(asked, "banking", kernel) for kernel in KERNELS]
     digests = {str(one["sha256"]) for one in found}
     say(f"BANKING77: {', '.join(sorted(digests))}")
@@ -216,7 +216,7 @@ CHILDREN: Mapping[str, Callable[[argparse.Namespace], Mapping[str, object]]] = {
 
 
 def main() -> int:
-    """Run the selected parts; the exit status is 0 if no value misses its bar."""
+    """Run the selected parts; the exit status is 0 if every value meets its limit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / ".models")

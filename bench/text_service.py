@@ -1,4 +1,4 @@
-"""Measures large trainings over HTTP: time, and results if workers are killed."""
+"""Measures large trainings over HTTP: their time, and their results if workers are killed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bench_service(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_words(report: Report, asked: argparse.Namespace) -> None:
-    """Train on three million words in 100,000 texts, the most that a dataset may have."""
+    """Train on the largest allowed dataset: three million words in 100,000 texts."""
     with _stack() as (stack, caller):
         rows = long_texts(asked.data, asked.texts)
         name = f"{len(rows) * (WORDS // TEXTS):,} words"
@@ -127,7 +127,7 @@ def short_texts(data: Path, most: int) -> Rows:
 
 
 def long_texts(data: Path, most: int) -> Rows:
-    """Return longer texts: each query of a label, joined with the next queries of this label."""
+    """Return longer texts. Each query is joined with the next queries of the same label."""
     by_label: dict[str, list[str]] = {}
     for text, label in short_texts(data, most):
         by_label.setdefault(label, []).append(text)

@@ -60,7 +60,7 @@ def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
 def _processor_times(
     report: Report, embedder: Embedder, profiles: Sequence[str], texts: Sequence[str]
 ) -> None:
-    """Measure the processor time of each choice of encoders for a short text, in turns."""
+    """Measure the processor time of each choice of encoders for a short text, alternately."""
     choices = {"former fast": FORMER} | {profile: PROFILES[profile] for profile in profiles}
     medians = _medians(embedder, choices, texts)
     for name, median in medians.items():
@@ -71,7 +71,7 @@ def _processor_times(
 
 
 def _costs(report: Report, embedder: Embedder, texts: Sequence[str]) -> None:
-    """Report the processor time of each encoder, next to the cost that model cards assume."""
+    """Report the processor time of each encoder, and the cost that model cards assume."""
     medians = _medians(embedder, {name: (name,) for name in (*BASE, *OTHERS)}, texts)
     for name in OTHERS:
         ratio = medians[name] / medians[BASE[0]]

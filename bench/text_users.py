@@ -1,7 +1,7 @@
 """Measures rejection and calibration for a bot's real users, before and after an adjustment.
 
-The probability thresholds on model cards are measured on other data. The bot is HINT3's curekart:
-its builders wrote the training texts, and its users the test texts. The data is only for
+The thresholds on model cards are measured on other data than the bot's. The bot is HINT3's
+curekart: its builders wrote the training texts, and its users the test texts. The data is only for
 evaluation, so no setting may be tuned on it.
 """
 
@@ -32,7 +32,7 @@ SETS = (
 
 
 def bench_users(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure the bot and the thresholds with the encoders that the service chooses."""
+    """Measure models for the bot, and thresholds, with the encoders that the service chooses."""
     del profiles
     for part in ("train", "test"):
         embedder.own[f"hint3_{part}"] = _rows(embedder.data / "hint3" / f"curekart_{part}.csv")

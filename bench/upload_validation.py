@@ -1,7 +1,7 @@
-"""Section `validate` of bench_uploads: the cost of validating a file sent in the call, or by path.
+"""Section `validate` of bench_uploads: the cost of validating files.
 
-The files are the largest that a call accepts: 25 MB of texts, and 50 MB of images that are sorted
-into folders or have boxes.
+A file is sent in the call, or uploaded before and named by its path. The files are the largest that
+a call accepts: 25 MB of texts, and 50 MB of images, in folders or with boxes.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ print(json.dumps([mean_precision(found, truths, boxes.train.labels, 1)[0], secon
 
 
 def bench_base(report: Report, data: Path, base: str, names: Iterable[str], seeds: int) -> None:
-    """Report AP50 and processor time of trainings on whole datasets, next to those of `base`.
+    """Report AP50 and processor time of trainings on whole datasets, for both commits.
 
     Args:
         report: receives the figures.
@@ -84,7 +84,7 @@ def _compare(report: Report, data: Path, name: str, trees: Sequence[Path], seeds
 
 
 def _train(arguments: Sequence[str], trees: Sequence[Path]) -> dict[Path, list[float]]:
-    """Train in every working tree, in alternating steps; return AP50 and processor time by tree."""
+    """Train in all working trees, in alternating steps; return AP50 and processor time by tree."""
     command = [sys.executable, "-c", SIDE, *arguments]
     sides = {
         tree: subprocess.Popen(command, cwd=tree, stdout=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-"""Measures detectors by average precision at IoU .5, also NanoDet as it ships.
+"""Measures trained detectors and the published NanoDet by average precision at IoU .5.
 
 Average precision is computed here from plain boxes, without the product's code, so that an error in
 the product's own metric is noticed. Source: Everingham et al. 2015, all-point average precision.
@@ -79,7 +79,7 @@ def overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
 def label_hits(
     found: list[Found], truth: list[Example], label: str | None
 ) -> tuple[list[tuple[float, bool]], int]:
-    """Return scores and correctness of detections of one label, and the number of true boxes."""
+    """Return score and correctness of each detection of a label, and the number of true boxes."""
     boxes = np.array([e.box.corners for e in truth if label in (None, e.label) and e.box])
     taken = np.zeros(len(boxes), bool)
     hits = []
@@ -177,7 +177,7 @@ def _boxes(bins: np.ndarray, side: int, stride: int) -> np.ndarray:
 
 
 def bench_shipped(report: Report, data: Path, backbones: BackbonePool) -> None:
-    """Measure NanoDet-g as it ships, to check the conversion of the network on its own task."""
+    """Measure the published NanoDet-g on COCO, to check that the network is converted correctly."""
     test = read_set(data, "coco256_test", "image-detection")
     shipped, truths = Shipped(backbones), truths_of(test)
     found = [shipped.detect(test.open(digest, 416)) for digest, _ in truths]
@@ -276,16 +276,17 @@ def bench_draws(
     most_seconds: float | None = None,
     peer: str | None = None,
 ) -> None:
-    """Report AP50 of detectors trained on `count` images, and the time of copies and training.
+    """Report AP50 of detectors trained on `count` images, and the time of their training.
 
     Args:
         report: receives the figures.
         boxes: the detection dataset.
         count: number of images per draw.
-        bar: bar of the mean AP50 over the labels of each draw.
+        bar: limit of the AP50, averaged over labels and draws.
         draws: number of draws.
-        most_seconds: bar of the mean processor time; None without a bar.
-        peer: name in the report for the published NanoDet, which is measured too; None for no peer.
+        most_seconds: limit of the mean processor time, augmented copies included; None for no
+            limit.
+        peer: name for the published NanoDet in the report; None if it is not measured.
     """
     mine, shipped, costs = [], [], []
     for seed in range(draws):
@@ -315,7 +316,7 @@ def bench_draws(
 def threshold_gap(
     found: list[list[Found]], truths: list[list[Example]], threshold: float | None
 ) -> tuple[float, float]:
-    """Return how much F1 is lost by `threshold` instead of the best threshold, and the best F1."""
+    """Return how much lower F1 is at `threshold` than at the best threshold, and the best F1."""
     labels = {example.label for truth in truths for example in truth}
     labels |= {label for answers in found for label, _, _ in answers}
     hits = [

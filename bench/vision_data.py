@@ -141,7 +141,7 @@ class CachedFeatures:
         self._copies: dict[bytes, list[np.ndarray]] = {}
 
     def of(self, digests: Sequence[bytes]) -> CachedFeatures:
-        """Return the features of other images of the set."""
+        """Return the features of the images of the set that have these digests."""
         other = copy(self)
         other._digests = list(digests)
         return other
@@ -164,18 +164,18 @@ class CachedFeatures:
         return other
 
     def size(self, place: int) -> tuple[int, int]:
-        """Return width and height of an image, in pixels."""
+        """Return width and height of the image `place`, in pixels."""
         width, height = self._sizes[self._places[self._digests[place]]]
         return width, height
 
     def views(self, place: int) -> int:
-        """Return the number of views of an image."""
+        """Return the number of views (variants) of the image `place` that have features."""
         known = self._places[self._digests[place]]
         copies = len(self._copies.get(self._digests[place], ()))
         return int(self._first[known + 1] - self._first[known]) + copies
 
     def row(self, place: int, view: int = 0) -> np.ndarray:
-        """Return the features of one view."""
+        """Return the features of one view of the image `place`. View 0 is the unchanged image."""
         copies = self._copies.get(self._digests[place])
         if copies and view:
             return copies[view - 1]

@@ -140,7 +140,7 @@ def a_model(dataset_type: str, algorithm: str) -> Model:
 def vision_data(
     source: PictureSet, pictures: TrainingPictures, dataset_type: str, backbones: BackbonePool
 ) -> VisionData:
-    """Combine images and their features to the input of a training."""
+    """Combine images and their features into the input of a training."""
     extractor = extractor_for(dataset_type, None, backbones)
     digests = [picture.digest for picture in pictures.pictures]
     features = CachedFeatures(extractor, source, digests)
@@ -230,14 +230,14 @@ def _peer_accuracy(
     test_rows: np.ndarray,
     truth: np.ndarray,
 ) -> float:
-    """Return the accuracy of logistic regression on the same features, as a peer."""
+    """Return the accuracy of the peer: logistic regression on the features `rows`."""
     peer = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     peer.fit(np.stack([rows[example.digest] for example in drawn.examples]), wanted)
     return float((peer.predict(test_rows) == truth).mean())
 
 
 def super_set(source: PictureSet) -> PictureSet:
-    """Replace the boxes of COCO by labels of images: the 12 super-categories of its 80 labels."""
+    """Replace COCO's boxes by image labels: the 12 super-categories of COCO's 80 labels."""
     above = {label: top for top, below in SUPER_CATEGORIES.items() for label in below}
     seen, examples = set(), []
     for example in source.examples:
@@ -301,7 +301,7 @@ def _multi_label_peer(rows: np.ndarray, truth: np.ndarray) -> Pipeline:
 
 
 def _rows(data: VisionData) -> np.ndarray:
-    """Return all features of view 0, float32."""
+    """Return the features of the unchanged images, float32, shape (images, inputs)."""
     count = len(data.pictures.pictures)
     return np.stack([np.array(data.features.row(place), np.float32) for place in range(count)])
 

@@ -1,4 +1,4 @@
-"""Measures times of the vision family over HTTP, on a local stack with datasets of real size."""
+"""Measures the times of vision calls over HTTP, on a local stack with datasets of real size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PREBUILT = (
 
 @dataclass
 class Bench:
-    """The stack, the accounts and the report that every section uses."""
+    """The stack, the accounts and the report that all sections of this benchmark use."""
 
     stack: LocalStack
     report: Report
@@ -106,7 +106,7 @@ def bench_latency(bench: Bench) -> None:
 
 
 def asked(caller: Client, model_id: str, pictures: list[bytes], call: str) -> list[float]:
-    """Predict images in turn, after a few to warm up; return the times in milliseconds."""
+    """Predict images one by one after some to warm up; return the times in milliseconds."""
 
     def ask(number: int) -> None:
         answer = caller.picture(model_id, pictures[number % len(pictures)], call)

@@ -64,7 +64,7 @@ class Canvas:
 
 
 def muted(rng: Random) -> Colour:
-    """Return a random dull colour, as of landscapes or walls."""
+    """Return a random dull colour, like the colours of landscapes and walls."""
     grey = rng.randint(70, 190)
     return near((grey, grey, grey), rng, 28)
 

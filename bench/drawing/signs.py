@@ -35,7 +35,7 @@ class _Sign:
         self._canvas, self._centre, self.radius, self._turn = canvas, centre, radius, turn
 
     def polygon(self, points: list[Point], colour: Colour) -> None:
-        """Fill a polygon in a colour close to the named colour."""
+        """Fill a polygon in a random colour close to `colour`."""
         placed = [
             rotated((x * self.radius, y * self.radius), self._centre, self._turn) for x, y in points
         ]

@@ -1,1 +1,1 @@
-"""Fits the head of CommunitySentiment; a command for maintainers, not part of an installation."""
+"""Fits the classifier head of CommunitySentiment. Only maintainers need this command."""

@@ -1,4 +1,4 @@
-"""Fits the head of CommunitySentiment on rated sentences.
+"""Fits the classifier head of CommunitySentiment on rated sentences.
 
 Maintainers run `python -m bench.sentiment`, which takes about three minutes on one processor. It
 writes infra/model_files/fitted/, which installations use. Processors round sums differently, so the

@@ -48,7 +48,7 @@ class ScoredTexts:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Metrics on each source of sentences. The head measured on a source was trained without it."""
+    """Metrics on each source of sentences, of a head that was trained without this source."""
 
     temperature: float
     """The best temperature for all sources together."""
@@ -57,7 +57,7 @@ class LeftOut:
 
 
 def logits(head: SentimentHead, vectors: Singles) -> Singles:
-    """Return the scores, float32, (texts, labels), of vectors, shape (texts, dimensions)."""
+    """Return the scores, float32, shape (texts, labels), of `vectors`, shape (texts, dims)."""
     return np.asarray(vectors @ head.weights + head.biases, np.float32)
 
 
@@ -76,12 +76,12 @@ def score_left_out(
 
 
 def leave_sources_out(texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
-    """Measure each source with a head that is fitted without this source and similar sources.
+    """Measure each source with a head that was fitted without this source or similar ones.
 
     Args:
         texts: the training texts.
         truth: label indexes of the texts, int, shape (texts,).
-        rated: the sources to exclude in turn.
+        rated: the sources to measure, one after the other.
     """
     parts = score_left_out(texts, truth, rated)
     found = {}
@@ -113,7 +113,7 @@ def _scores(shares: Singles, truth: Ints) -> dict[str, float]:
 
 
 def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict[str, Any]:
-    """Return the metrics of a head on training and held-out texts, at a temperature."""
+    """Return the metrics of a head on training texts and on held-out texts, at a temperature."""
     shares = probabilities(held.logits, temperature)
     found = _text_metrics(trained, held, temperature)
     hits = int(np.trace(np.array(found.confusion_matrix)))

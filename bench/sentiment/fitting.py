@@ -1,4 +1,4 @@
-"""Fits the head: multinomial logistic regression on encoder vectors, with soft labels."""
+"""Fits the classifier head: multinomial logistic regression on vectors, with soft labels."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SoftLabelledTexts:
 
 
 def weigh(label_fractions: Doubles, sources: list[str]) -> Doubles:
-    """Return weights of texts with mean 1. All labels of a source get the same total weight."""
+    """Return a weight for each text, with mean 1. Rare labels of a source get larger weights."""
     # Few film reviews are neutral, but most editorials are. Without weights, the head would infer
     # the label from the source that a text seems to come from.
     weights = np.empty(len(label_fractions))

@@ -52,12 +52,12 @@ class RatedSentence:
 
     @property
     def label(self) -> int:
-        """Return the index in `LABELS` of the label that the mean rating means."""
+        """Return the index in `LABELS` of the label for the sentence's mean rating."""
         return label_index(self.mean)
 
     @property
     def label_fractions(self) -> tuple[float, float, float]:
-        """Return the probability of each label for the mean rating of three random raters.
+        """Return the probability that the mean rating of three random raters gives each label.
 
         The mean rating is assumed to be normally distributed.
         """
@@ -74,7 +74,7 @@ def _above(score: float) -> float:
 
 
 def label_index(rating: float) -> int:
-    """Return the index in `LABELS` of the label that a mean rating means."""
+    """Return the index in `LABELS` of the label for a mean rating."""
     if rating > NEUTRAL:
         return 0
     return 1 if rating < -NEUTRAL else 2
@@ -137,7 +137,7 @@ def _lines(packed: tarfile.TarFile, name: str) -> list[str]:
 
 
 def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
-    """Yield the id and standard deviation of a sentence from each line of ratings."""
+    """Yield the id of a sentence and the standard deviation of its ratings, for each line."""
     for line in lines:
         parts = line.split("\t")
         if len(parts) == 4:
@@ -145,7 +145,7 @@ def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
 
 
 def _read_ratings(lines: list[str]) -> Iterator[tuple[str, float, str]]:
-    """Yield the id, mean rating and text of a sentence from each complete line."""
+    """Yield the id, mean rating and text of a sentence, for each complete line."""
     for line in lines:
         parts = line.split("\t")
         if len(parts) == 3:

@@ -77,7 +77,7 @@ def run(folders: Folders, progress: Progress) -> None:
 def label_texts(
     sentences: Sequence[RatedSentence], encode: Callable[[list[str]], Singles]
 ) -> tuple[SoftLabelledTexts, Ints]:
-    """Return the sentences as vectors with soft labels, and their label indexes, int, (texts,)."""
+    """Return sentences as vectors with soft labels, and label indexes, int, shape (sentences,)."""
     vectors = encode([sentence.text for sentence in sentences])
     fractions = np.array([sentence.label_fractions for sentence in sentences])
     sources = [sentence.source for sentence in sentences]

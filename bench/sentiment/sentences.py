@@ -109,7 +109,7 @@ def own_sentences() -> list[RatedSentence]:
 
 
 def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
-    """Yield several sentences per pattern; each is about the next of `_THINGS`, in rotation."""
+    """Yield several sentences per pattern. They use the words in `_THINGS` in rotation."""
     things = cycle(_THINGS)
     for number, pattern in enumerate(patterns):
         for _ in range(_EACH):
