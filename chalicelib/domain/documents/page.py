@@ -89,6 +89,11 @@ class Rect:
         height = min(self.max_y, other.max_y) - max(self.min_y, other.min_y)
         return max(0.0, width) * max(0.0, height)
 
+    def has_center_of(self, other: Rect) -> bool:
+        """Return whether the centre of another rectangle is inside this one."""
+        x, y = other.center
+        return self.min_x < x < self.max_x and self.min_y < y < self.max_y
+
 
 def around(rects: Iterable[Rect]) -> Rect:
     """Return the smallest rectangle around all given rectangles; at least one is required."""

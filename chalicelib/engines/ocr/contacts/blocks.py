@@ -45,8 +45,7 @@ class _Blocks:
         self._check = check
         for piece in self.pieces:
             check()
-            sure = 0.0 if is_entry(piece.text) else address_confidence(piece.text)
-            self._sure[piece] = sure
+            self._sure[piece] = 0.0 if is_entry(piece.text) else address_confidence(piece.text)
 
     def found(self) -> Iterator[EntityMatch]:
         """Yield the addresses in the order of the pieces."""
@@ -66,10 +65,7 @@ class _Blocks:
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
         block = [first]
-        while len(block) < settings.ADDRESS_LINES:
-            following = self._following(block)
-            if following is None:
-                break
+        while len(block) < settings.ADDRESS_LINES and (following := self._following(block)):
             block.append(following)
         return block
 
@@ -157,12 +153,9 @@ def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
     text = piece.text
     if any(find_state_zips(one.text) for one in block):
         return is_country(text)
-    return not (names_street(text) and _is_complete(block))
-
-
-def _is_complete(block: Sequence[CardPiece]) -> bool:
     has_street = any(names_street(one.text) for one in block)
-    return has_street and any(find_postcodes(one.text) for one in block)
+    is_complete = has_street and any(find_postcodes(one.text) for one in block)
+    return not (is_complete and names_street(text))
 
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:

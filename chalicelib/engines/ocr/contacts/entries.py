@@ -37,25 +37,18 @@ def is_entry(text: str) -> bool:
     if end:
         words = folded_words(text[:end])
         return not (words and all(word in _PARTS for word in words))
-    return _has_date(text) or has_amount(text)
-
-
-def _has_date(text: str) -> bool:
-    return any(span.confidence >= settings.FURTHER_CERTAINTY for span in find_dates(text))
+    has_date = any(span.confidence >= settings.FURTHER_CERTAINTY for span in find_dates(text))
+    return has_date or has_amount(text)
 
 
 def has_amount(text: str) -> bool:
     """Return whether a line has an amount of money. `Rm 12` and `Unit 3.02` have none."""
-    spans = find_money(text)
-    if any(
-        span.confidence >= settings.FURTHER_CERTAINTY and _CENTS.search(span.text) for span in spans
-    ):
-        return True
-    if any(span.text[0] in "$£€¥₹" for span in spans):
-        return True
-    words = folded_words(text)
-    is_part = any(word in UNIT_WORDS or word in STREET_WORDS for word in words)
-    return bool(spans) and not is_part and any(_CENTS.search(span.text) for span in spans)
+    is_part = any(word in UNIT_WORDS or word in STREET_WORDS for word in folded_words(text))
+    least = settings.FURTHER_CERTAINTY if is_part else 0.0
+    return any(
+        span.text[0] in "$£€¥₹" or (span.confidence >= least and bool(_CENTS.search(span.text)))
+        for span in find_money(text)
+    )
 
 
 def split_parts(piece: CardPiece) -> list[CardPiece]:
@@ -66,7 +59,9 @@ def split_parts(piece: CardPiece) -> list[CardPiece]:
         left, right = piece.cut(0, match.start()), piece.cut(match.end(), len(piece.text))
         if left is None or right is None or are_credentials(right.text.partition(",")[0]):
             continue
-        if _are_two_things(left.text, right.text, is_comma=match.group() == ", "):
+        kinds = {_kind(left.text), _kind(right.text)} - {None}
+        # A comma does not separate a job title from a company.
+        if len(kinds) > 1 and ("person" in kinds or match.group() != ", "):
             return [left, *split_parts(right)]
     return [piece]
 
@@ -78,14 +73,6 @@ def without_key(piece: CardPiece) -> CardPiece:
         return piece
     value = piece.cut(end, len(piece.text))
     return value if value is not None and _kind(value.text) is not None else piece
-
-
-def _are_two_things(left: str, right: str, *, is_comma: bool) -> bool:
-    """Return whether the two sides of a separator are different kinds of text."""
-    kinds = {_kind(left), _kind(right)} - {None}
-    if kinds == {"person", "title"} or kinds == {"person", "organisation"}:
-        return True
-    return not is_comma and kinds == {"title", "organisation"}
 
 
 def _kind(text: str) -> str | None:

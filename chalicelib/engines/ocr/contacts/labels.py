@@ -55,17 +55,15 @@ def tag_after(text: str) -> tuple[str | None, int]:
 
 def is_label(text: str) -> bool:
     """Return whether a text consists only of label words: `Tel.`, `Direct Dial:`, `M`."""
-    words = text.split()
-    if not words or len(words) > settings.LABEL_WORDS:
-        return False
-    return all(_names_of(word) for word in words)
+    return label_tag(text) is not None
 
 
 def label_tag(text: str) -> str | None:
     """Return the tag of a text that is a label; None for any other text."""
-    if not is_label(text):
+    words = text.split()
+    if not 0 < len(words) <= settings.LABEL_WORDS or not all(map(_names_of, words)):
         return None
-    return _strongest([name for word in text.split() for name in _names_of(word)])
+    return _strongest([name for word in words for name in _names_of(word)])
 
 
 def _names_of(word: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import permutations
 
 from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.contacts.clues import Clues
@@ -113,24 +114,22 @@ def _continues(group: Group) -> bool:
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
     """Return groups of two or three adjacent pieces, in letters of one size, as possible names."""
-    pairs: list[Group] = []
     if len(pieces) > settings.PAIRED_LINES:
-        return pairs
-    for one in pieces:
-        for other in pieces:
-            heights = sorted((one.height, other.height))
-            if one is other or heights[1] > settings.SAME_SIZE_TIMES * heights[0]:
-                continue
-            if is_next_to(one, other) or is_below(one, other):
-                pairs.append((one, other))
+        return []
+    times = settings.SAME_SIZE_TIMES
+    pairs = [
+        (one, other)
+        for one, other in permutations(pieces, 2)
+        if max(one.height, other.height) <= times * min(one.height, other.height)
+        and (is_next_to(one, other) or is_below(one, other))
+    ]
     thirds = [
         (*pair, other)
         for pair in pairs
-        for other_pair in pairs
-        for other in other_pair[1:]
-        if other_pair[0] is pair[1] and other not in pair
+        for first, other in pairs
+        if first is pair[1] and other not in pair
     ]
-    return pairs + thirds
+    return [*pairs, *thirds]
 
 
 class _Judge:
@@ -219,7 +218,10 @@ class _Judge:
             or any(_ends_name(piece) for piece in group[:-1])
         ):
             return 0.0
-        parts = max(self._plain_organisation(piece.text) for piece in group)
+        parts = max(
+            max(organisation_confidence(piece.text), self._clues.organisation(piece.text))
+            for piece in group
+        )
         goes_on = all(piece.text.split()[0] in _JOINERS for piece in group[1:])
         gains = goes_on or confidence - parts >= settings.LARGEST_BONUS or has_legal_form(text)
         if not gains and not (confidence >= settings.KIND_CERTAINTY and self._is_logo(group)):
@@ -237,10 +239,6 @@ class _Judge:
             for piece in group
         )
         return capitals and large and plain
-
-    def _plain_organisation(self, text: str) -> float:
-        """Return the confidence that a text is an organisation, by its words or a domain name."""
-        return max(organisation_confidence(text), self._clues.organisation(text))
 
     def _joined_person(self, group: Group, confidence: float) -> float:
         """Return the score of a person's name in several pieces; 0 if one piece is a full name."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
 
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import REMARK, is_instruction, looks_like_label
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
+from chalicelib.engines.ocr.grouping import grouped
 from chalicelib.engines.ocr.kinds.address import address_confidence
 
 # Marks between a key and its value, as recognised: colons, underlines, dots, arrows, ° of n°.
@@ -198,17 +200,12 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
 def _upright_words(segments: Sequence[LineSegment]) -> set[int]:
     """Return the indexes of single letters that, read downwards, spell a caption."""
     alone = [place for place, each in enumerate(segments) if re.fullmatch(r"[^\W\d_]", each.text)]
-    words: list[list[int]] = []
-    for number in sorted(alone[: settings.MOST_ALIKE], key=lambda one: segments[one].rect.min_y):
-        for word in words:
-            if _continues_below(segments[word[-1]], segments[number]):
-                word.append(number)
-                break
-        else:
-            words.append([number])
+    words = grouped(
+        sorted(alone[: settings.MOST_ALIKE], key=lambda one: segments[one].rect.min_y),
+        lambda word, number: _continues_below(segments[word[-1]], segments[number]),
+    )
     texts = ("".join(segments[number].text for number in word) for word in words)
-    captions = (word for word, text in zip(words, texts, strict=True) if looks_like_label(text))
-    return {number for word in captions for number in word}
+    return set(chain.from_iterable(compress(words, map(looks_like_label, texts))))
 
 
 def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:

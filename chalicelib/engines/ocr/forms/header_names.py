@@ -5,7 +5,8 @@ The names come from the header cells of a template, otherwise from the texts of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.documents.findings import (
@@ -39,16 +40,13 @@ class _Headers:
         """Return the header cell that is most similar to a text; None if none is similar."""
         key = fold(text)
         if key not in self._seen:
-            self._seen[key] = self._search(key)
+            matches = (
+                _Match(header, max((similarity(each, key) for each in variations), default=0.0))
+                for header, variations in self._folded
+            )
+            best = max(matches, key=lambda match: match.score, default=None)
+            self._seen[key] = best if best and best.score else None
         return self._seen[key]
-
-    def _search(self, key: str) -> _Match | None:
-        best: _Match | None = None
-        for header, variations in self._folded:
-            score = max((similarity(each, key) for each in variations), default=0.0)
-            if score and (best is None or score > best.score):
-                best = _Match(header, score)
-        return best
 
 
 def name_headers(
@@ -92,13 +90,12 @@ def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
 def _reveal_headers(table: Table, headers: _Headers) -> Table:
     if any(cell.kind == COLUMN_HEADER for cell in table.cells):
         return table
-    counts: dict[int, int] = {}
-    for cell in table.cells:
-        if cell.row <= settings.HEADER_ROWS and cell.kind == NORMAL and headers.find(cell.text):
-            counts[cell.row] = counts.get(cell.row, 0) + 1
-    inked = {
-        row: sum(cell.row == row and bool(cell.text) for cell in table.cells) for row in counts
-    }
+    counts = Counter(
+        cell.row
+        for cell in table.cells
+        if cell.row <= settings.HEADER_ROWS and cell.kind == NORMAL and headers.find(cell.text)
+    )
+    inked = Counter(cell.row for cell in table.cells if cell.text)
     rows = [row for row, count in counts.items() if count * 2 >= inked[row]]
     if not rows:
         return table
@@ -144,25 +141,15 @@ def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
     return found
 
 
-def _numbers(cell: Cell, kind: str) -> Iterator[int]:
-    first, span = (
-        (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
-    )
-    yield from range(first, first + span)
-
-
-def _own(cells: Sequence[Cell]) -> list[Cell]:
-    kind = cells[0].kind
-    alone = [
-        cell
-        for cell in cells
-        if (cell.column_span if kind == COLUMN_HEADER else cell.row_span) == 1
-    ]
-    return alone or [cells[-1]]
+def _numbers(cell: Cell, kind: str) -> range:
+    if kind == COLUMN_HEADER:
+        return range(cell.column, cell.column + cell.column_span)
+    return range(cell.row, cell.row + cell.row_span)
 
 
 def _text(cells: Sequence[Cell]) -> str:
-    return " ".join(dict.fromkeys(cell.text for cell in _own(cells)))
+    alone = [cell for cell in cells if len(_numbers(cell, cell.kind)) == 1]
+    return " ".join(dict.fromkeys(cell.text for cell in alone or cells[-1:]))
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
@@ -185,11 +172,9 @@ def _cell_entity(
     columns: Mapping[int, _Match | None],
     rows: Mapping[int, _Match | None],
 ) -> str | None:
-    along: Sequence[_Match | None]
-    if cell.kind == COLUMN_HEADER:
-        along = [headers.find(cell.text), columns.get(cell.column)]
-    elif cell.kind == ROW_HEADER:
-        along = [headers.find(cell.text), rows.get(cell.row)]
-    else:
-        along = [columns.get(cell.column), rows.get(cell.row)]
+    along = (
+        headers.find(cell.text) if cell.kind != NORMAL else None,
+        columns.get(cell.column) if cell.kind != ROW_HEADER else None,
+        rows.get(cell.row) if cell.kind != COLUMN_HEADER else None,
+    )
     return next((match.header.entity for match in along if match), None)

@@ -17,6 +17,7 @@ import numpy as np
 from chalicelib.domain.documents.page import ReadPage, Rect
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import LineSegment, text_height
+from chalicelib.engines.ocr.grouping import grouped
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, darkest_channel, find_rulings
 
 if TYPE_CHECKING:
@@ -198,20 +199,16 @@ def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
 
 
 def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
-    last: Ruling | None = None
-    for piece in sorted(pieces, key=lambda each: (round(each.position), each.start)):
-        if last is None:
-            last = piece
-        elif (
-            abs(piece.position - last.position) < settings.RULE_JOINT_PIXELS
-            and piece.start < last.end + settings.RULE_JOINT_PIXELS
-        ):
-            last = replace(last, end=max(last.end, piece.end))
-        else:
-            yield last
-            last = piece
-    if last is not None:
-        yield last
+    joint = settings.RULE_JOINT_PIXELS
+    for line in grouped(
+        sorted(pieces, key=lambda each: (round(each.position), each.start)),
+        lambda line, piece: (
+            abs(piece.position - line[0].position) < joint
+            and piece.start < max(each.end for each in line) + joint
+        ),
+        only_last=True,
+    ):
+        yield replace(line[0], end=max(each.end for each in line))
 
 
 def _as_array(rulings: Iterable[Ruling]) -> Doubles:

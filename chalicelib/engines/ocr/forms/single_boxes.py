@@ -18,6 +18,7 @@ import numpy as np
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import tilt
+from chalicelib.engines.ocr.grouping import grouped
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
 if TYPE_CHECKING:
@@ -77,23 +78,17 @@ class _Row:
 
 def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
     """Find the rows of one-character boxes on a page; `slope` is the skew of its text lines."""
-    found: list[list[int]] = []
     spaced = [number for number, line in enumerate(lines) if _is_spaced(line)]
     if len(spaced) > settings.MOST_ALIKE:
         return []
-    for number in sorted(spaced, key=lambda each: lines[each].box.min_x):
-        box = lines[number].box
-        for row in found:
-            last = lines[row[-1]].box
-            down = box.center[1] - last.center[1] - slope * (box.center[0] - last.center[0])
-            if (
-                abs(down) < last.height / 2
-                and box.min_x - last.max_x < settings.TALLEST_BOX_HEIGHTS * last.height
-            ):
-                row.append(number)
-                break
-        else:
-            found.append([number])
+
+    def follows(row: Sequence[int], number: int) -> bool:
+        last, box = lines[row[-1]].box, lines[number].box
+        down = box.center[1] - last.center[1] - slope * (box.center[0] - last.center[0])
+        gap = box.min_x - last.max_x
+        return abs(down) < last.height / 2 and gap < settings.TALLEST_BOX_HEIGHTS * last.height
+
+    found = grouped(sorted(spaced, key=lambda each: lines[each].box.min_x), follows)
     fitted = [_fitted(lines, each, slope) for each in found]
     rows = [each for each in fitted if each is not None]
     alone = [each[0] for each in found if len(each) == 1 and len(lines[each[0]].text) == 1]
@@ -228,10 +223,7 @@ def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
 
     def is_filled(place: int) -> bool:
         cell = row.cell(place, settings.BOX_CORE_SHARE)
-        x, y = cell.center
-        is_taken = any(
-            each.min_x < x < each.max_x and each.min_y < y < each.max_y for each in others
-        )
+        is_taken = any(each.has_center_of(cell) for each in others)
         return not is_taken and _ink(pixels, cell).sum() > least
 
     places = set(row.places)

@@ -46,7 +46,8 @@ def find_virtual_fields(
     for kind, numbers in waiting.items():
         found = sorted(texts.find(kind), key=lambda one: _is_used(one, used))
         for number, one in zip(numbers, found, strict=False):
-            fields[number] = _field(keys[number].entity, one)
+            entity, value = keys[number].entity, normalized_address(one.text)
+            fields[number] = FormField(entity, "", None, one.text, one.box, one.probability, value)
     return fields
 
 
@@ -55,10 +56,4 @@ def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
     return any(
         found.box.overlap(place) > settings.SAME_LINE_SHARE * min(found.box.area, place.area)
         for place in used
-    )
-
-
-def _field(entity: str, found: Contact) -> FormField:
-    return FormField(
-        entity, "", None, found.text, found.box, found.probability, normalized_address(found.text)
     )

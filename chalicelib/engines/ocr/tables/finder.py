@@ -7,14 +7,15 @@ propose further structures. The most likely of all proposed structures is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chalicelib.domain.documents.findings import Cell, Table
-from chalicelib.domain.documents.page import ReadPage, TextLine, around
+from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_level
 from chalicelib.engines.ocr.tables import settings
@@ -76,16 +77,9 @@ def find_tables(
             rules=page.rules and turned_rects(page.rules, turns, page.width, page.height),
         )
         sideways = _level_tables(replace(sheet, page=turned, pixels=pixels))
-        found += tuple(_quarter_turned(table, 4 - turns, turned) for table in sideways)
+        back = partial(turned_rects, turns=4 - turns, width=turned.width, height=turned.height)
+        found += tuple(_moved(table, back) for table in sideways)
     return tuple(sorted(found, key=lambda table: (table.box.min_y, table.box.min_x)))
-
-
-def _quarter_turned(table: Table, turns: int, page: ReadPage) -> Table:
-    """Convert a table from coordinates of the rotated page to those of the page as read."""
-    boxes = [table.box, *(cell.box for cell in table.cells)]
-    box, *places = turned_rects(boxes, turns, page.width, page.height)
-    cells = (replace(cell, box=at) for cell, at in zip(table.cells, places, strict=True))
-    return replace(table, box=box, cells=tuple(cells))
 
 
 def _level_tables(sheet: _Sheet) -> tuple[Table, ...]:
@@ -100,7 +94,7 @@ def _level_tables(sheet: _Sheet) -> tuple[Table, ...]:
     pixels = turn.pixels(sheet.pixels)
     upright = replace(page, pixels=pixels, lines=tuple(map(turn.upright, lines)))
     found = _tables(replace(sheet, page=upright, pixels=pixels))
-    return tuple(_turned_back(table, turn) for table in found)
+    return tuple(_moved(table, partial(map, turn.back)) for table in found)
 
 
 def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
@@ -257,7 +251,8 @@ def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
     return total / weight if weight else grid.probability
 
 
-def _turned_back(table: Table, turn: PageRotation) -> Table:
-    """Convert a table to coordinates of the original page, before it was deskewed."""
-    cells = tuple(replace(cell, box=turn.back(cell.box)) for cell in table.cells)
-    return replace(table, box=turn.back(table.box), cells=cells)
+def _moved(table: Table, back: Callable[[Sequence[Rect]], Iterable[Rect]]) -> Table:
+    """Convert a table to coordinates of the page as read, before it was rotated."""
+    box, *places = back([table.box, *(cell.box for cell in table.cells)])
+    cells = (replace(cell, box=at) for cell, at in zip(table.cells, places, strict=True))
+    return replace(table, box=box, cells=tuple(cells))

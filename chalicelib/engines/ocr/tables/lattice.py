@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
+from chalicelib.engines.ocr.grouping import grouped
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
@@ -76,15 +77,12 @@ def _grid(
 
 def _boundaries(rulings: Iterable[Ruling], text_height: float) -> list[float]:
     """Return the positions of ruled lines; close lines are merged at their mean position."""
-    groups: list[list[Ruling]] = []
-    for ruling in sorted(rulings, key=lambda ruling: ruling.position):
-        last = groups[-1][-1] if groups else None
-        if last and ruling.position - last.position <= max(
-            4.0, settings.SAME_RULE_EMS * text_height
-        ):
-            groups[-1].append(ruling)
-        else:
-            groups.append([ruling])
+    slack = max(4.0, settings.SAME_RULE_EMS * text_height)
+    groups = grouped(
+        sorted(rulings, key=lambda ruling: ruling.position),
+        lambda group, ruling: ruling.position - group[-1].position <= slack,
+        only_last=True,
+    )
     return [
         sum(ruling.position * ruling.length for ruling in group)
         / sum(ruling.length for ruling in group)

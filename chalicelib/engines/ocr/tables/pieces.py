@@ -104,11 +104,8 @@ def cut(line: TextLine, marks: Sequence[float]) -> list[TextLine]:
     order = sorted(range(len(line.text)), key=places.__getitem__)
     shown, at = "".join(line.text[index] for index in order), [places[index] for index in order]
     width = line.box.width or 1.0
-    breaks = [0]
-    for mark in marks:
-        middle = (mark - line.box.min_x) / width
-        breaks.append(max(breaks[-1], _break(shown, at, middle)))
-    breaks.append(len(line.text))
+    near = (_break(shown, at, (mark - line.box.min_x) / width) for mark in marks)
+    breaks = [*accumulate(near, max, initial=0), len(line.text)]
     sides = [line.box.min_x, *marks, line.box.max_x]
     pieces = (
         _piece(line, places, sorted(order[first:last]), ends)
@@ -143,12 +140,10 @@ def _piece(
     line: TextLine, places: Sequence[float], characters: list[int], sides: tuple[float, float]
 ) -> TextLine | None:
     """Return some characters of a line as a separate line; None if none is visible."""
-    while characters and line.text[characters[0]] in f" {_STROKES}":
-        characters.pop(0)
-    while characters and line.text[characters[-1]] in f" {_STROKES}":
-        characters.pop()
-    if not characters or sides[1] - sides[0] < 1:
+    seen = [n for n, index in enumerate(characters) if line.text[index] not in f" {_STROKES}"]
+    if not seen or sides[1] - sides[0] < 1:
         return None
+    characters = characters[seen[0] : seen[-1] + 1]
     box = line.box
     share = (box.width or 1.0) / (sides[1] - sides[0])
     shift = (sides[0] - box.min_x) / (box.width or 1.0)

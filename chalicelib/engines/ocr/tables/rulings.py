@@ -166,17 +166,16 @@ def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
         for other, top, bottom in active:
             if piece.position - bottom > reach:
                 done.append(other)
-            elif _touch(other, grown) and last - top <= 1.5 * reach:
+            elif (
+                min(other.end, grown.end) >= max(other.start, grown.start)
+                and last - top <= 1.5 * reach
+            ):
                 first, grown = min(first, top), _union(other, grown)
             else:
                 still.append((other, top, bottom))
         still.append((grown, first, last))
         active = still
     return done + [other for other, _, _ in active]
-
-
-def _touch(first: Ruling, second: Ruling) -> bool:
-    return min(first.end, second.end) >= max(first.start, second.start)
 
 
 def _union(first: Ruling, second: Ruling) -> Ruling:

@@ -235,10 +235,10 @@ def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
 
 
 def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, float]]]) -> bool:
+    sides = ((zip(*boxes, strict=True), boxes) for boxes in cells)
     return any(
-        min(box[2] for box in boxes) < rule.position < max(box[3] for box in boxes)
-        and rule.start <= (max(box[0] for box in boxes) + min(box[1] for box in boxes)) / 2
-        and rule.end >= (max(box[0] for box in boxes) + min(box[1] for box in boxes)) / 2
+        min(top) < rule.position < max(bottom)
+        and rule.start <= (max(left) + min(right)) / 2 <= rule.end
         and not any(box[2] < rule.position < box[3] for box in boxes)
-        for boxes in cells
+        for (left, right, top, bottom), boxes in sides
     )

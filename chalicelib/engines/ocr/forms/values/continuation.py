@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from math import isfinite, isinf
 
@@ -18,6 +17,7 @@ from chalicelib.engines.ocr.forms.fragments import UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
+from chalicelib.engines.ocr.forms.values.by_top import ByTop
 from chalicelib.engines.ocr.forms.values.candidates import (
     ADJACENT,
     BELOW,
@@ -58,20 +58,19 @@ def _kind(text: str) -> int | None:
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
     """Return whether the line below belongs to a value that is an address or is unfinished."""
     text = line.rstrip()
-    if text.endswith(_OPEN_MARKS) or text.count("(") > text.count(")"):
-        return True
-    words = text.split()
-    if words and words[-1].lower() in _OPEN_WORDS:
-        return True
-    if "ADDRESS" in types:
-        return True
+    last = text.split()[-1:]
     return (
-        max(
-            address_confidence(line[: settings.LONGEST_TYPED_CHARACTERS]),
-            address_confidence(below[: settings.LONGEST_TYPED_CHARACTERS]),
-        )
-        >= settings.STREET_CERTAINTY
+        "ADDRESS" in types
+        or text.endswith(_OPEN_MARKS)
+        or text.count("(") > text.count(")")
+        or any(word.lower() in _OPEN_WORDS for word in last)
+        or any(map(_is_street, (line, below)))
     )
+
+
+def _is_street(text: str) -> bool:
+    certainty = address_confidence(text[: settings.LONGEST_TYPED_CHARACTERS])
+    return certainty >= settings.STREET_CERTAINTY
 
 
 class Continuation:
@@ -88,15 +87,11 @@ class Continuation:
         self._fragments = unmatched.fragments
         self._rulings = rulings
         self._used = set(used)
-        self._labels = [segment.rect for key in keys for segment in key.segments]
-        self._labels += [segment.rect for segment in unmatched.labels]
-        places = [fragment.segment.rect for fragment in self._fragments]
-        self._label_tops = sorted(self._labels, key=lambda rect: rect.min_y)
-        self._tops_of_labels = [rect.min_y for rect in self._label_tops]
-        self._tallest_label = max((rect.height for rect in self._labels), default=0.0)
-        self._right_edge = max((rect.max_x for rect in places), default=0.0)
-        self._by_top = sorted(range(len(places)), key=lambda number: places[number].min_y)
-        self._tops = [places[number].min_y for number in self._by_top]
+        labels = [segment for key in keys for segment in key.segments]
+        labels += unmatched.labels
+        self._labels = ByTop([segment.rect for segment in labels], lambda rect: rect)
+        self._texts = ByTop(range(len(self._fragments)), self._rect)
+        self._right_edge = max((self._rect(one).max_x for one in self._texts.every), default=0.0)
 
     def extend(
         self, key: FoundKey, chosen: Candidate, types: Sequence[str], *, has_address: bool
@@ -109,20 +104,15 @@ class Continuation:
             types: entity types of the key.
             has_address: whether the template has another key for an address below the value.
         """
-        if is_one_line(types) and has_span(types, self._segment(chosen.fragment).text):
+        segment, reach = self._segment(chosen.fragment), 0.0
+        if is_amount(segment.text) or (is_one_line(types) and has_span(types, segment.text)):
             return [chosen.fragment]
-        if is_amount(self._segment(chosen.fragment).text):
-            return [chosen.fragment]
-        gap = self._rect(chosen.fragment).min_x - key.rect.max_x
-        height = self._segment(chosen.fragment).height
-        reach = (
-            min(settings.FAR_GAP_SHARE * gap, settings.FAR_GAP_HEIGHTS * height)
-            if chosen.relation == RIGHT
-            else 0.0
-        )
-        if chosen.relation in {ADJACENT, BOXED}:
-            reach = self._rest_of_box(key, self._rect(chosen.fragment))
-        end = self._rect(chosen.fragment).max_x + reach if chosen.relation == BOXED else 0.0
+        if chosen.relation == RIGHT:
+            gap = segment.rect.min_x - key.rect.max_x
+            reach = min(settings.FAR_GAP_SHARE * gap, settings.FAR_GAP_HEIGHTS * segment.height)
+        elif chosen.relation in {ADJACENT, BOXED}:
+            reach = self._rest_of_box(key, segment.rect)
+        end = segment.rect.max_x + reach if chosen.relation == BOXED else 0.0
         first = [chosen.fragment, *self._rest_of_line(chosen.fragment, reach, end)]
         if is_one_line(types):
             return first
@@ -146,10 +136,9 @@ class Continuation:
         rect, height = self._rect(number), self._segment(number).height
         low = rect.max_y - settings.OVERLAP_HEIGHTS * height
         high = rect.max_y + reach * height
-        first, last = (bisect_left(self._tops_of_labels, top) for top in (low, high))
         # If a label and a text are at the same position, the label counts.
-        texts = [(label, -1) for label in self._label_tops[first:last]]
-        free = filter(self._is_free, self._between(low, high))
+        texts = [(label, -1) for label in self._labels.between(low, high)]
+        free = filter(self._is_free, self._texts.between(low, high))
         texts += [(self._rect(one), one) for one in free]
         column = [each for each in texts if rect.min_x - each[0].width < each[0].min_x < rect.max_x]
         below = min(((each.min_y, one) for each, one in column), default=(0.0, -1))[1]
@@ -177,7 +166,7 @@ class Continuation:
         Return 0 if the box has more than one caption.
         """
         box = self._rulings.box(key.rect)
-        inside = sum(_is_inside(label, box) for label in self._labels)
+        inside = sum(map(box.has_center_of, self._labels.every))
         is_only = isfinite(box.area) and inside == len(key.segments)
         return box.max_x - value.max_x if is_only else 0.0
 
@@ -207,7 +196,9 @@ class Continuation:
         word_gap = settings.WORD_GAP_HEIGHTS * height
         near = [
             (self._rect(other).min_x, other)
-            for other in self._between(rect.min_y - settings.HIGHER_UP_HEIGHTS * height, rect.max_y)
+            for other in self._texts.between(
+                rect.min_y - settings.HIGHER_UP_HEIGHTS * height, rect.max_y
+            )
             if self._is_free(other)
             and _continues_line(segment, self._segment(other), word_gap, reach)
             and not _is_caption(segment, self._segment(other))
@@ -217,8 +208,7 @@ class Continuation:
             return None
         start, other = min(near)
         is_labelled = any(
-            is_level(rect, label) and rect.max_x - height < label.min_x < start
-            for label in self._level_labels(rect)
+            rect.max_x - height < label.min_x < start for label in self._labels.level(rect)
         )
         is_near = self._rect(other).max_x < end or _is_comb(segment, self._segment(other))
         is_ruled = not is_near and self._rulings.between_columns(rect, self._rect(other))
@@ -235,7 +225,7 @@ class Continuation:
         is_full = self._is_full(line, min(key.rect.min_x, last.rect.min_x))
         near = [
             (self._rect(other).min_y, other, hangs)
-            for other in self._between(last.rect.min_y, last.rect.max_y + 2 * last.height)
+            for other in self._texts.between(last.rect.min_y, last.rect.max_y + 2 * last.height)
             if other not in line
             for begin, hangs in begins
             if _follows(last, self._segment(other), begin)
@@ -267,9 +257,9 @@ class Continuation:
     def _is_alone(self, key: FoundKey, line: Rect, number: int) -> bool:
         """Return whether a line and the next one are in one closed box with no other caption."""
         box = self._rulings.box(line)
-        labels = sum(_is_inside(label, box) for label in self._labels)
-        own = sum(_is_inside(segment.rect, box) for segment in key.segments)
-        return isfinite(box.area) and labels == own and _is_inside(self._rect(number), box)
+        labels = sum(map(box.has_center_of, self._labels.every))
+        own = sum(box.has_center_of(segment.rect) for segment in key.segments)
+        return isfinite(box.area) and labels == own and box.has_center_of(self._rect(number))
 
     def _is_parted(self, upper: LineSegment, number: int) -> bool:
         """Return whether a ruled line below a line of text ends the value.
@@ -286,11 +276,11 @@ class Continuation:
     def _has_own_label(self, number: int, key: FoundKey, chosen: Candidate) -> bool:
         """Return whether a line below a value belongs to a label on its left, not to the value."""
         rect = self._rect(number)
-        left = [label for label in self._level_labels(rect) if is_level(rect, label)]
+        left = self._labels.level(rect)
         if chosen.relation != BELOW:
             left += [
                 self._rect(other)
-                for other in self._between(
+                for other in self._texts.between(
                     rect.min_y - settings.HIGHER_UP_HEIGHTS * key.height, rect.max_y
                 )
                 if other != number
@@ -316,7 +306,7 @@ class Continuation:
         gap = settings.WORD_GAP_HEIGHTS * rect.height
         return any(
             self._rect(other).min_x > rect.max_x + gap and is_level(rect, self._rect(other))
-            for other in self._between(rect.min_y - rect.height, rect.max_y)
+            for other in self._texts.between(rect.min_y - rect.height, rect.max_y)
         )
 
     def _is_full(self, line: Sequence[int], begin: float) -> bool:
@@ -331,14 +321,6 @@ class Continuation:
             is_long or is_half
         ) and last.rect.max_x > settings.FULL_LINE_SHARE * self._right_edge
 
-    def _between(self, low: float, high: float) -> list[int]:
-        return self._by_top[bisect_left(self._tops, low) : bisect_right(self._tops, high)]
-
-    def _level_labels(self, rect: Rect) -> list[Rect]:
-        """Return the labels that may be on the same line as a rectangle."""
-        low = bisect_left(self._tops_of_labels, rect.min_y - self._tallest_label)
-        return self._label_tops[low : bisect_right(self._tops_of_labels, rect.max_y)]
-
     def _is_free(self, number: int) -> bool:
         fragment = self._fragments[number]
         return number not in self._used and fragment.owner is None and not fragment.is_labelled
@@ -348,11 +330,6 @@ class Continuation:
 
     def _rect(self, number: int) -> Rect:
         return self._fragments[number].segment.rect
-
-
-def _is_inside(rect: Rect, box: Rect) -> bool:
-    x, y = rect.center
-    return box.min_x < x < box.max_x and box.min_y < y < box.max_y
 
 
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:

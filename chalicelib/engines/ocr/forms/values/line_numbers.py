@@ -19,6 +19,8 @@ from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.fragments import FormFragment, UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
+from chalicelib.engines.ocr.forms.values.by_top import ByTop
+from chalicelib.engines.ocr.grouping import grouped
 
 _NUMBER = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[A-Za-z])(?=\W*$|\s\W{0,3}\d)")
 _FIRST = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])[.)]?(?=$|\s+[^\s\d]|\s+$)")
@@ -59,16 +61,19 @@ class NumberedLines:
         seconds = _printings([fragment.segment for fragment in fragments], _NUMBER)
         if max(len(firsts), len(seconds)) > settings.MOST_ALIKE:
             firsts, seconds = [], []
-        self._firsts, self._seconds = _Rows(firsts), _Rows(seconds)
+        self._firsts, self._seconds = ByTop(firsts, _place), ByTop(seconds, _place)
         seconds = [
             each for each in seconds if each.text != "0" and not _is_in_comb(each, self._seconds)
         ]
-        repeated = _ordered(each for each in seconds if self._is_repeated(each))
+        repeated = _growing(each for each in seconds if self._is_repeated(each))
         columns = sorted(each.rect.center[0] for each in repeated)
         self._texts = [fragment.segment.rect for fragment in fragments]
         again = [each for each in seconds if each in repeated or _is_in_column(each, columns)]
-        self._codes = _codes(each for each in seconds if each not in again)
-        self._seconds = _Rows((*again, *self._codes))
+        self._codes = _growing(
+            (each for each in seconds if each not in again and each.is_alone),
+            settings.FEWEST_CAPTIONS,
+        )
+        self._seconds = ByTop((*again, *self._codes), _place)
         alone = _printings([fragment.segment for fragment in fragments], _FIRST)
         self._alone = {
             each.place
@@ -143,17 +148,8 @@ class NumberedLines:
         return replace(unmatched, fragments=tuple(_without(unmatched.fragments, ends)))
 
 
-class _Rows:
-    def __init__(self, printings: Iterable[LineNumber]) -> None:
-        self.every = sorted(printings, key=lambda each: each.rect.min_y)
-        self._tops = [each.rect.min_y for each in self.every]
-        self._tallest = max((each.rect.height for each in self.every), default=0.0)
-
-    def level(self, rect: Rect) -> list[LineNumber]:
-        """Return the line numbers that are at the height of a rectangle."""
-        first = bisect_left(self._tops, rect.min_y - self._tallest)
-        last = bisect_right(self._tops, rect.max_y)
-        return [each for each in self.every[first:last] if is_level(rect, each.rect)]
+def _place(number: LineNumber) -> Rect:
+    return number.rect
 
 
 def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> list[LineNumber]:
@@ -170,7 +166,7 @@ def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> lis
     return found
 
 
-def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
+def _is_in_comb(number: LineNumber, others: ByTop[LineNumber]) -> bool:
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1
@@ -179,28 +175,22 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
     )
 
 
-def _codes(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
-    columns = _columns(each for each in numbers if each.is_alone)
-    codes = (each for each in columns if len(each) >= settings.FEWEST_CAPTIONS and _grows(each))
-    return frozenset(chain.from_iterable(codes))
-
-
 def _is_same(first: str, second: str) -> bool:
     return first == second or (first.isalpha() and second.endswith(first) and second != first)
 
 
-def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
-    return frozenset(each for column in _columns(numbers) if _grows(column) for each in column)
-
-
-def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
-    columns: list[list[LineNumber]] = []
-    for each in sorted(numbers, key=lambda each: each.rect.center[0]):
-        last = columns[-1][-1].rect.center[0] if columns else -inf
-        if each.rect.center[0] - last > settings.SAME_MIDDLE_HEIGHTS * each.rect.height:
-            columns.append([])
-        columns[-1].append(each)
-    return columns
+def _growing(numbers: Iterable[LineNumber], least: int = 1) -> frozenset[LineNumber]:
+    """Return the numbers in columns of at least `least` numbers that grow downwards."""
+    columns = grouped(
+        sorted(numbers, key=lambda each: each.rect.center[0]),
+        lambda column, each: (
+            each.rect.center[0] - column[-1].rect.center[0]
+            <= settings.SAME_MIDDLE_HEIGHTS * each.rect.height
+        ),
+        only_last=True,
+    )
+    kept = (column for column in columns if len(column) >= least and _grows(column))
+    return frozenset(chain.from_iterable(kept))
 
 
 def _grows(column: Iterable[LineNumber]) -> bool:

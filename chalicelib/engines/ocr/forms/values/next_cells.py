@@ -23,6 +23,7 @@ from chalicelib.engines.ocr.forms.fragments import UnmatchedText, is_numbered_ca
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import is_level
+from chalicelib.engines.ocr.grouping import grouped
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles
@@ -96,13 +97,10 @@ class _Cells:
         pairs: list[_Pair] = []
         for each in (*self._alone, *self._others()) if self._alone else ():
             pairs += self._pairs(each, replace(each.box, min_y=each.box.max_y, max_y=inf), 1)
-        rows: list[list[_Pair]] = []
-        for pair in sorted(pairs, key=lambda each: each.rect.center[1]):
-            if rows and is_level(rows[-1][-1].rect, pair.rect):
-                rows[-1].append(pair)
-            else:
-                rows.append([pair])
-        for row in rows:
+        pairs.sort(key=lambda each: each.rect.center[1])
+        for row in grouped(
+            pairs, lambda row, pair: is_level(row[-1].rect, pair.rect), only_last=True
+        ):
             # In a grid of equal boxes without any value, the text below is another caption.
             is_table = len(pairs) >= settings.FEWEST_AMOUNTS and all(map(_is_taller, row))
             if self._are_values(row, is_table and not self._shared):

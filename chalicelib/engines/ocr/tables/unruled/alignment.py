@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -138,21 +138,15 @@ def _row_numbers(
     between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
     bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]
     is_banded = len(set(bands)) >= max(3, settings.BANDED_SHARE * len(rows))
-    usual = _row_distance(between)
-    numbers = [0]
-    for index in range(1, len(rows)):
-        same_band = bands[index] == bands[index - 1]
-        continues = same_band and (
-            is_banded or _continues(owners[index - 1], owners[index], between[index - 1], usual)
+    # The usual gap between table rows is the median of the larger half of all gaps.
+    usual = median(sorted(between)[len(between) // 2 :]) if between else 0.0
+    steps = (
+        not (band == band_above and (is_banded or _continues(above, below, white, usual)))
+        for (band_above, band), (above, below), white in zip(
+            pairwise(bands), pairwise(owners), between, strict=True
         )
-        numbers.append(numbers[-1] + (0 if continues else 1))
-    return numbers
-
-
-def _row_distance(between: Sequence[float]) -> float:
-    """Return the usual gap between table rows: the median of the larger half of all gaps."""
-    ordered = sorted(between)
-    return float(median(ordered[len(ordered) // 2 :])) if ordered else 0.0
+    )
+    return list(accumulate(map(int, steps), initial=0))
 
 
 def _continues(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
+from chalicelib.engines.ocr.grouping import grouped
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.rows import (
     Span,
@@ -143,17 +144,13 @@ def ruled_regions(
 
 def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Ruling]]:
     """Return groups of two or more ruled lines whose ends are at the same x, from the top."""
-    groups: list[list[Ruling]] = []
-    for rule in rulings:
-        for group in groups:
-            first = group[0]
-            if max(abs(first.start - rule.start), abs(first.end - rule.end)) <= (
-                settings.NEAR_RULE_EMS * text_height
-            ):
-                group.append(rule)
-                break
-        else:
-            groups.append([rule])
+    slack = settings.NEAR_RULE_EMS * text_height
+    groups = grouped(
+        rulings,
+        lambda group, rule: (
+            max(abs(group[0].start - rule.start), abs(group[0].end - rule.end)) <= slack
+        ),
+    )
     return [group for group in groups if len(group) > 1]
 
 
