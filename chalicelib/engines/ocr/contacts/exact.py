@@ -38,9 +38,7 @@ class EntityMatch:
 def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
     """Split a piece into phone numbers, mail and web addresses, and the remaining text."""
     spans = _spans_of(piece.text)
-    if not spans:
-        return _labelled(piece)
-    return _cut(piece, spans)
+    return _cut(piece, spans) if spans else _labelled(piece)
 
 
 def _spans_of(text: str) -> list[tuple[str, Span]]:
@@ -140,13 +138,9 @@ def _keep(
     start += len(cut) - len(cut.lstrip(_OPENING))
     end = start + len(piece.text[start:end].rstrip(_MARKS.replace(")", "")))
     text = piece.text[start:end]
-    if sum(map(str.isalnum, text)) <= 1 or labels.is_label(text):
-        return
-    if before_number and _introduces(text, cut):
-        return
-    part = piece.cut(start, end)
-    if part is not None:
-        rest.append(part)
+    is_real = sum(map(str.isalnum, text)) > 1 and not labels.is_label(text)
+    if is_real and not (before_number and _introduces(text, cut)):
+        rest.append(piece.part(start, end))
 
 
 _OPENING = _MARKS.replace("(", "").replace("+", "")
@@ -157,12 +151,9 @@ def _introduces(text: str, cut: str) -> bool:
     words = text.split()
     if len(words) > settings.LABEL_WORDS or has_legal_form(text):
         return False
-    return cut.rstrip().endswith(":") or not _may_be_contact(text)
-
-
-def _may_be_contact(text: str) -> bool:
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
-    return max(kinds) >= settings.SURE_KIND or len(text.split()) >= settings.LABEL_WORDS
+    is_contact = max(kinds) >= settings.SURE_KIND or len(words) >= settings.LABEL_WORDS
+    return cut.rstrip().endswith(":") or not is_contact
 
 
 def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:

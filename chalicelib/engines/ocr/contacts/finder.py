@@ -66,7 +66,7 @@ def tag_names(
         [one.text for one in found if one.tag == labels.EMAIL],
         [one.text for one in found if one.tag == labels.WEBSITE],
     )
-    left = [part for part in parts if _has_real_text(part)]
+    left = [part for part in parts if sum(map(str.isalnum, part.text)) > 1]
     lines = [piece for one in found for piece in one.pieces] + left
     usual = median(piece.height for piece in lines) if lines else 1.0
     return name_entities(left, clues, usual, check)
@@ -105,7 +105,3 @@ def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
     label = next((mark for mark in near if is_next_to(mark, piece, settings.AROUND_HEIGHTS)), None)
     return label or next((mark for mark in near if is_below(mark, piece)), None)
-
-
-def _has_real_text(piece: CardPiece) -> bool:
-    return sum(map(str.isalnum, piece.text)) > 1

@@ -44,7 +44,13 @@ class VirtualTexts:
         """
         tags = _TAGS[kind]
         found = [one for one in self._source(kind) if one.tag in tags]
-        found.sort(key=lambda one: (_rank(one), one.pieces[0].order))
+        found.sort(
+            key=lambda one: (
+                one.tag == labels.FAX,
+                -round(one.confidence, 2),
+                one.pieces[0].order,
+            )
+        )
         return tuple(as_contact(one) for one in found)
 
     def _source(self, kind: str) -> list[EntityMatch]:
@@ -79,15 +85,9 @@ class VirtualTexts:
         for piece in self._pieces:
             self._check()
             for span in find_dates(piece.text):
-                part = piece.cut(span.start, span.end)
-                if part is not None:
-                    found.append(EntityMatch(DATETIME, span.text, span.confidence, (part,)))
+                part = piece.part(span.start, span.end)
+                found.append(EntityMatch(DATETIME, span.text, span.confidence, (part,)))
         return found
-
-
-def _rank(found: EntityMatch) -> tuple[int, float]:
-    """Return a sort key: phone before fax numbers, then by descending confidence."""
-    return int(found.tag == labels.FAX), -round(found.confidence, 2)
 
 
 def _value(piece: CardPiece) -> CardPiece:

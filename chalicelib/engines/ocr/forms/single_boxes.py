@@ -89,11 +89,9 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
         return abs(down) < last.height / 2 and gap < settings.TALLEST_BOX_HEIGHTS * last.height
 
     found = grouped(sorted(spaced, key=lambda each: lines[each].box.min_x), follows)
-    fitted = [_fitted(lines, each, slope) for each in found]
-    rows = [each for each in fitted if each is not None]
+    rows = [row for each in found if (row := _fitted(lines, each, slope))]
     alone = [each[0] for each in found if len(each) == 1 and len(lines[each[0]].text) == 1]
-    below = [_below_another(lines, number, rows) for number in alone]
-    return rows + [each for each in below if each is not None]
+    return rows + [row for number in alone if (row := _below_another(lines, number, rows))]
 
 
 def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row]) -> _Row | None:
@@ -124,9 +122,8 @@ def _is_spaced(line: TextLine) -> bool:
 
 def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
     count = len(line.text)
-    places = line.places
-    if len(places) != count:
-        places = tuple((place + 0.5) / count for place in range(count))
+    even = tuple((place + 0.5) / count for place in range(count))
+    places = line.places if len(line.places) == count else even
     for place, digit in zip(places, line.text, strict=True):
         if digit.isdecimal():
             yield line.box.min_x + place * line.box.width, digit

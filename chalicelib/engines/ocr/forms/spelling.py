@@ -35,17 +35,13 @@ def tokens(text: str) -> list[Token]:
     for each in _TOKEN.finditer(text):
         start = each.start()
         for word in _JOINT.split(each.group()):
-            folded = _without_accents(word.casefold()).translate(_CONFUSED)
-            found.append(Token(folded, start, start + len(word)))
+            plain = word.casefold()
+            if not plain.isascii():
+                # Engines miss or invent accents on small letters.
+                plain = _ACCENT.sub("", unicodedata.normalize("NFKD", plain))
+            found.append(Token(plain.translate(_CONFUSED), start, start + len(word)))
             start += len(word)
     return found
-
-
-def _without_accents(text: str) -> str:
-    """Return a text without accents, which engines miss or invent on small letters."""
-    if text.isascii():
-        return text
-    return _ACCENT.sub("", unicodedata.normalize("NFKD", text))
 
 
 def fold(text: str) -> str:

@@ -83,9 +83,8 @@ def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
         area.min_y + ink.bottom * area.height,
     )
     least = max(2.0, settings.SPECK_EMS * text_height)
-    if box.height > settings.TALL_INK_EMS * text_height or max(box.width, box.height) < least:
-        return None
-    return box
+    is_text = box.height <= settings.TALL_INK_EMS * text_height
+    return box if is_text and max(box.width, box.height) >= least else None
 
 
 def _quad(ink: Rect, area: Rect, text_height: float) -> Quad:

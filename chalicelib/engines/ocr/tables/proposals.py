@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, takewhile
 
 from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.tables import settings
@@ -162,13 +162,11 @@ def join_head(filled: FilledGrid) -> FilledGrid:
         if lines and (slot.column_span > 1 or slot.row_span > 1)
     }
     first = next((row for row in range(len(rows)) if row not in spanning), 0)
-    last = first
-    while (
-        last < min(first + 3, len(rows) - 1)
-        and last + 1 not in spanning
-        and _is_one_head(rows[last], rows[last + 1])
-    ):
-        last += 1
+    joins = (
+        row not in spanning and _is_one_head(rows[row - 1], rows[row])
+        for row in range(first + 1, min(first + 4, len(rows)))
+    )
+    last = first + len(list(takewhile(bool, joins)))
     if last == first or last + 1 >= len(rows):
         return filled
     numbers = [row if row < first else max(first, row - last + first) for row in range(len(rows))]

@@ -19,8 +19,6 @@ from chalicelib.engines.ocr.tables import settings
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Pixels
 
-    Runs = Ints
-
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
@@ -122,7 +120,7 @@ def _is_stroke(edge: Ruling, text: Doubles) -> bool:
     return 0 < len(crossed) < 3 and reached >= edge.end
 
 
-def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
+def _long_runs(mask: Bools, least: int, text_height: float) -> Ints:
     """Return the horizontal runs of at least `least` set pixels, with small gaps closed.
 
     Gaps of at most a quarter of the text height are closed between parts that are longer than the
@@ -147,7 +145,7 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
     return np.stack([row[long] + 1, starts[long], ends[long]], axis=1)
 
 
-def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, Runs]:
+def _close(row: Ints, starts: Ints, ends: Ints, gap: int) -> tuple[Ints, Ints, Ints]:
     if not len(row):
         return row, starts, ends
     apart = (row[1:] != row[:-1]) | (starts[1:] - ends[:-1] > gap)

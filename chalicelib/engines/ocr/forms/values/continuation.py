@@ -117,7 +117,8 @@ class Continuation:
         if is_one_line(types):
             return first
         lines = [first]
-        while len(lines) < settings.MOST_BOX_ROWS and self._is_open(lines[-1]):
+        # Amounts, dates and numbers never have further lines.
+        while len(lines) < settings.MOST_BOX_ROWS and self._kind_of(lines[-1]) is None:
             below = self._next_line(key, chosen, lines[-1], types)
             if below is None or (
                 has_address
@@ -150,11 +151,11 @@ class Continuation:
         The rows have texts of the same kind and are equally far apart. In other layouts, the texts
         below a value may belong to another field.
         """
-        kind = _kind(self._segment(chosen.fragment).text)
+        kind = self._kind_of([chosen.fragment])
         rows = [chosen.fragment] if chosen.relation == BELOW and kind is not None else []
         for _ in rows[:1] * 2:
             below = self.text_below(rows[-1], settings.BELOW_HEIGHTS)
-            if below is not None and below not in rows and _kind(self._segment(below).text) == kind:
+            if below is not None and below not in rows and self._kind_of([below]) == kind:
                 rows.append(below)
         middles = [key.segments[-1].rect.center[1], *(self._rect(each).center[1] for each in rows)]
         slack = settings.OFF_LEVEL_HEIGHTS * key.height
@@ -170,9 +171,8 @@ class Continuation:
         is_only = isfinite(box.area) and inside == len(key.segments)
         return box.max_x - value.max_x if is_only else 0.0
 
-    def _is_open(self, line: Sequence[int]) -> bool:
-        """Return whether a value may have more lines; amounts, dates and numbers never do."""
-        return _kind(" ".join(self._segment(fragment).text for fragment in line)) is None
+    def _kind_of(self, line: Sequence[int]) -> int | None:
+        return _kind(" ".join(self._segment(fragment).text for fragment in line))
 
     def _rest_of_line(self, number: int, reach: float = 0.0, end: float = 0.0) -> list[int]:
         """Return the indexes of the next words of a line; gaps up to `reach` pixels are accepted.
@@ -317,9 +317,8 @@ class Continuation:
         last = self._segment(line[-1])
         is_long = last.rect.max_x - begin > settings.FULL_LINE_HEIGHTS * last.height
         is_half = continues(last.text, "", ())
-        return (
-            is_long or is_half
-        ) and last.rect.max_x > settings.FULL_LINE_SHARE * self._right_edge
+        is_at_edge = last.rect.max_x > settings.FULL_LINE_SHARE * self._right_edge
+        return (is_long or is_half) and is_at_edge
 
     def _is_free(self, number: int) -> bool:
         fragment = self._fragments[number]

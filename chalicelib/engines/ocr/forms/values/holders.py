@@ -26,7 +26,6 @@ PAY = frozenset(("employer", "employer_address", "employee_name", "employee_addr
 # The last line of a block: a town or state, and a postcode.
 _TOWN = re.compile(r"(?=.{0,80}[A-Za-z]{2}).{2,80}?\b\d{5,6}(?:-\d{4})?\.?")
 _NAME = re.compile(r"[^\W\d_][\w .,'’&/()-]{1,60}")
-_DIGITS = re.compile(r"\d")
 _SUFFIXES = word_set("jr sr ii iii iv")
 
 
@@ -64,9 +63,8 @@ def find_holders(
 def _find_blocks(fragments: Sequence[FormFragment]) -> list[HolderBlock]:
     segments = sorted((each.segment for each in fragments), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
-    if len(towns) > settings.MOST_ALIKE:
-        return []
-    return [_block_above(number, segments) for number in towns]
+    few = towns if len(towns) <= settings.MOST_ALIKE else []
+    return [_block_above(number, segments) for number in few]
 
 
 def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
@@ -76,11 +74,8 @@ def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
         if _is_next(segment, lines[0]):
             lines.insert(0, segment)
     street = _street(lines)
-    names = [
-        each
-        for each in lines[max(0, street - settings.HOLDER_NAME_LINES) : street]
-        if _is_name(each.text)
-    ]
+    above = lines[max(0, street - settings.HOLDER_NAME_LINES) : street]
+    names = [one for one in above if _NAME.fullmatch(one.text) and not looks_like_label(one.text)]
     return HolderBlock(tuple(names), tuple(lines[street:]))
 
 
@@ -103,14 +98,10 @@ def _street(lines: Sequence[LineSegment]) -> int:
 
 def _is_of_address(text: str) -> bool:
     return (
-        bool(_DIGITS.search(text))
+        any(map(str.isdecimal, text))
         or text.rstrip().endswith(",")
         or address_confidence(text) >= settings.STREET_CERTAINTY
     )
-
-
-def _is_name(text: str) -> bool:
-    return bool(_NAME.fullmatch(text)) and not looks_like_label(text)
 
 
 def _card(

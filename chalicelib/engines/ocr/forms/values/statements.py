@@ -7,7 +7,7 @@ label and a column header together can also be a key: "Overtime Hours".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.documents.form_template import TemplateKey
@@ -65,7 +65,11 @@ class StatementColumns:
         ]
         known += _in_two_lines(segments)
         known = known if len(known) <= settings.MOST_ALIKE else []
-        self._headers = [each for each in known if _has_companion(each, known)]
+        self._headers = [
+            each
+            for each in known
+            if any(one.kind != each.kind and is_level(each.rect, one.rect) for one in known)
+        ]
         self._labels: dict[str, list[LineSegment]] = {}
         for segment in segments if self._headers else ():
             self._labels.setdefault(fold(segment.text), []).append(segment)
@@ -170,10 +174,6 @@ def _in_two_lines(segments: Sequence[LineSegment]) -> Iterator[_Header]:
             is_below = gap < settings.LINE_GAP_HEIGHTS and not _offset(lower.rect, upper.rect)
             if kind and is_below:
                 yield _Header(kind, around((upper.rect, lower.rect)))
-
-
-def _has_companion(header: _Header, every: Iterable[_Header]) -> bool:
-    return any(other.kind != header.kind and is_level(header.rect, other.rect) for other in every)
 
 
 def _offset(rect: Rect, header: Rect) -> float:
