@@ -317,7 +317,7 @@ class _FeatureCollection:
         copies: int,
         is_default: bool,
     ) -> StoredFeatures:
-        """Collect features of each image, then of augmented copies up to `most_bytes`."""
+        """Collect features of all images, then of augmented copies, together up to `most_bytes`."""
         from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
 
         keys = [(picture.dataset_id, picture.digest) for picture in pictures]

@@ -357,7 +357,7 @@ class TrainingRunService:
 
 
 class _RunControl:
-    """Reports the progress of a run at most every REPORT_SECONDS, and decides when it must stop."""
+    """Reports the progress of a run at most every REPORT_SECONDS, and decides when to stop it."""
 
     def __init__(
         self,

@@ -322,7 +322,7 @@ def load_account(row: AccountRow) -> Account | None:
 
 
 def dump_keys(keys: Iterable[AccountKey]) -> list[dict[str, Any]]:
-    """Return an account's keys as they are stored in its row."""
+    """Return an account's keys in the form in which its row stores them."""
     return [
         {
             "id": key.key_id,

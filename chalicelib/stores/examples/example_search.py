@@ -86,7 +86,7 @@ class ExampleSearch:
     def _blocks(
         self, searches: Sequence[IdSearch]
     ) -> dict[ExampleSequence, list[tuple[int, ChunkPart]]]:
-        """Return the chunks of each sequence, each with the position of its first example."""
+        """Return the chunks of each sequence, and the position of each chunk's first example."""
         found: dict[ExampleSequence, list[tuple[int, ChunkPart]]] = {}
         for one in searches:
             if one.sequence not in found and one.count > 0:

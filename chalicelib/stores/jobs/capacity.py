@@ -176,7 +176,7 @@ class CapacityStore:
         check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
 
     def read_version(self, account_id: str) -> int | None:
-        """Return the version number of an account's sum of bytes, which each change increases.
+        """Return the version number of an account's sum of bytes. Each change of the sum adds 1.
 
         The result is None if no sum is stored yet.
         """
@@ -235,7 +235,7 @@ class CapacityStore:
             try_update(AccountRow(account_id), [action], AccountRow.forms.exists())
 
     def _is_over(self, account_id: str, form: str) -> bool:
-        """Return whether a form has expired or was used, given its entry in the account's row."""
+        """Return whether a form has expired or was used. `form` is an entry of the account."""
         upload_id, _, expires_at = form.partition(".")
         if int(expires_at) <= self._now():
             return True

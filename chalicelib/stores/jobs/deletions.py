@@ -146,7 +146,11 @@ class DeletionStore:
         return try_update(row, actions, unfinished & (DeletionRow.fence == deletion.fence))
 
     def end_waiting(self) -> int:
-        """End WAITING deletions whose images have no valid presigned URL; return their number."""
+        """End WAITING deletions, if no presigned URL of their images is valid.
+
+        Returns:
+            The number of ended deletions.
+        """
         now = to_milliseconds(self._clock())
         dead = DeletionRow.urls_until <= now
         actions: list[Action] = [

@@ -1,6 +1,6 @@
 """Leases of training runs, and the writes of the workers that hold them.
 
-Every write requires that the row has the same run and fence token as before. So a worker that
+Every write requires that the row still has the run and fence token of the lease. So a worker that
 stalled for longer than its lease cannot publish anything after another worker has acquired the run.
 """
 
