@@ -9,7 +9,7 @@ import httpx
 import pytest
 from jwt.algorithms import RSAAlgorithm
 
-from tests.flows import TWO_VIEWS_APP
+from tests.flows import KNOWN_OUTPUTS_APP, TWO_VIEWS_APP
 from tests.flows.client import Client
 from tests.flows.documented.story import ENVIRONMENT as STORY_ENVIRONMENT
 from tests.flows.pictures import basket_files, folders_zip, fruit_scenes, scenes_zip
@@ -41,7 +41,7 @@ def shipped_stack(closed_network: None) -> Iterator[LocalStack]:
     """A stack with the shipped models and the demo account, for documented calls and guides."""
     environment = {**STORY_ENVIRONMENT, "PRESAGE_NICENESS": "0"}
     arguments = ("--no-demo", "--forget")
-    with LocalStack(TWO_VIEWS_APP, arguments, environment, ready_seconds=240) as running:
+    with LocalStack(KNOWN_OUTPUTS_APP, arguments, environment, ready_seconds=240) as running:
         yield running
 
 

@@ -1,6 +1,5 @@
 """Detection trainings from start to end, on drawn images."""
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,24 +33,14 @@ from tests.engines.vision.detection.drawn import (
     options,
 )
 from tests.engines.vision.memory_features import MemoryFeatures
+from tests.known_outputs import name_pixels, once_per_input
 
 
 @pytest.fixture(scope="module", autouse=True)
 def known_outputs() -> Iterator[None]:
     """Compute the outputs of the frozen networks once per input, because all trainings share it."""
-    compute = Backbone.run
-    known: dict[tuple[object, ...], list[np.ndarray]] = {}
-
-    def look_up(backbone, pixels, outputs):
-        """Return copies, because callers may change the outputs."""
-        digest = hashlib.blake2b(pixels.tobytes()).digest()
-        key = (backbone.facts.name, digest, pixels.shape, *outputs)
-        if key not in known:
-            known[key] = compute(backbone, pixels, outputs)
-        return [output.copy() for output in known[key]]
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Backbone, "run", look_up)
+        patch.setattr(Backbone, "run", once_per_input(Backbone.run, name_pixels))
         yield
 
 
