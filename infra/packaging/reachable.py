@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], finished: set[str]) -> list[str]:
-        """Take from `waiting` modules without conflicting names whose imports are in `finished`."""
+        """Take modules from `waiting`: imports are in `finished`, and no names conflict."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:

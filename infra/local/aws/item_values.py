@@ -1,7 +1,7 @@
 """Copies, converts and checks the items of moto's DynamoDB faster than moto, with equal results.
 
-For each attribute of an item, moto measured all other attributes again. Its copies and conversions
-searched for rare types first. Tests compare results with those of unchanged moto.
+For each attribute of an item, moto measured all other attributes again. To copy or convert a
+value, it tested for rare types first. Tests compare results with those of unchanged moto.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class WritePause:
                 self._changed.notify_all()
 
     def close(self) -> str | None:
-        """Pause new calls and wait for running ones; return the pause's token, None on failure."""
+        """Pause new calls, wait for running calls; return the pause's token, or None on failure."""
         deadline = time.monotonic() + ENTER_SECONDS
         with self._changed:
             if self._is_closed():

@@ -61,7 +61,7 @@ class FairDispatcher(ThreadedTaskDispatcher):
         """The last caller, and the last different caller before it, each with its time."""
 
     def add_task(self, channel: Any) -> None:
-        """Pass a connection's next request to a thread, or queue it behind the caller's calls."""
+        """Pass a connection's next request to a thread, or let it wait for the caller's calls."""
         request = channel.requests[0]
         caller = "" if request.error else request.headers.get("AUTHORIZATION", "")
         if caller:

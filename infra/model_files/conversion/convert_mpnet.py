@@ -74,7 +74,7 @@ def distance_table(buckets: Singles) -> Singles:
 
 
 def _bucket(distance: int) -> int:
-    """Return the bucket of a token distance: small distances are exact, larger ones logarithmic."""
+    """Return the bucket of a token distance; large distances share buckets on a log scale."""
     half = _BUCKETS // 2
     side, apart, exact = half * (distance > 0), abs(distance), half // 2
     if apart < exact:

@@ -54,7 +54,7 @@ def _joined(weights: Weights, prefix: str) -> npt.NDArray[np.generic]:
 
 
 def _add_branches(graph: Graph, weights: Weights, tokens: str) -> list[str]:
-    """Add the three branches: one projection and normalisation, then two layers per branch."""
+    """Project and normalise all tokens once, then add three branches of two layers each."""
     matrix, shift, scale, bias = (
         graph.constant(f"{name}_joined", _joined(weights, name))
         for name in ("proj", "proj_b", "ln_g", "ln_b")
