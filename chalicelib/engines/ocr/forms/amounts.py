@@ -105,14 +105,10 @@ def _with_cents(lines: Sequence[TextLine]) -> Iterator[TextLine]:
 
 
 def _own_cents(line: TextLine, cents: Sequence[TextLine]) -> TextLine | None:
-    if not cents or not _DOLLARS.fullmatch(line.text):
-        return None
     reach = settings.WORD_GAP_HEIGHTS * line.box.height
-    return next(
-        (
-            each
-            for each in cents
-            if 0 <= each.box.min_x - line.box.max_x < reach and is_level(line.box, each.box)
-        ),
-        None,
+    near = (
+        each
+        for each in cents
+        if 0 <= each.box.min_x - line.box.max_x < reach and is_level(line.box, each.box)
     )
+    return next(near, None) if cents and _DOLLARS.fullmatch(line.text) else None

@@ -270,8 +270,7 @@ def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
     begin = start
     while begin < end and (text[begin] in _FILLER or text.startswith("# ", begin, end)):
         begin += 1
-    while end > begin and text[end - 1] in _TRAILING:
-        end -= 1
+    end = begin + len(text[begin:end].rstrip(_TRAILING))
     if text[begin : begin + 1].isdecimal() and (lead := _LEAD.search(text, start, begin)):
         begin = lead.start()
     if begin >= end or not any(letter.isalnum() for letter in text[begin:end]):

@@ -78,13 +78,11 @@ def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
         for number, table_votes in enumerate(votes)
         for name, score in table_votes.items()
     )
-    chosen: list[str | None] = [None] * len(votes)
-    used: set[str] = set()
+    chosen: dict[int, str] = {}
     for _, number, name in pairs:
-        if chosen[number] is None and name not in used:
+        if number not in chosen and name not in chosen.values():
             chosen[number] = name
-            used.add(name)
-    return chosen
+    return [chosen.get(number) for number in range(len(votes))]
 
 
 def _reveal_headers(table: Table, headers: _Headers) -> Table:

@@ -49,25 +49,17 @@ class LineSegment:
 
     def part(self, start: int, end: int) -> Self:
         """Return the segment's characters from `start` up to `end`, without outer white space."""
-        while start < end and self.text[start].isspace():
-            start += 1
-        while start < end and self.text[end - 1].isspace():
-            end -= 1
+        start = end - len(self.text[start:end].lstrip())
+        end = start + len(self.text[start:end].rstrip())
         first, last = self.start + start, self.start + end
         whole = edge(self.line, self.end) - edge(self.line, self.start) or 1.0
         left = (edge(self.line, first) - edge(self.line, self.start)) / whole
         right = (edge(self.line, last) - edge(self.line, self.start)) / whole
         if whole < 0:
             left, right = 1.0 - right, 1.0 - left
-        rect = self.rect
-        return replace(
-            self,
-            start=first,
-            end=last,
-            rect=replace(
-                rect, min_x=rect.min_x + left * rect.width, max_x=rect.min_x + right * rect.width
-            ),
-        )
+        begin, width = self.rect.min_x, self.rect.width
+        rect = replace(self.rect, min_x=begin + left * width, max_x=begin + right * width)
+        return replace(self, start=first, end=last, rect=rect)
 
     @property
     def box(self) -> Rect:

@@ -49,7 +49,6 @@ def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
         rows = np.zeros(crossing.shape[0], np.bool_)
         rows[int(np.flatnonzero(left)[0])] = True
         count = 0
-        columns = np.any(crossing[rows], axis=0)
         while rows.sum() > count:
             count = int(rows.sum())
             columns = np.any(crossing[rows], axis=0)

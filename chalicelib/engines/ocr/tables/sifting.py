@@ -31,17 +31,16 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     # One full row of values below the names of many columns is a table, too.
     is_full = columns > settings.FEWEST_EVIDENCE and filled.filled == rows * columns
     fewest = rows if is_full and _has_values(filled) else settings.FEWEST_EVIDENCE
-    if evidence < fewest or 2 * evidence < rows:
-        return False
-    if _wordy_share(filled) > settings.OTHER_TEXT_SHARE or not _is_dense(filled):
-        return False
-    is_filled = _filled_share(filled) >= settings.FILLED_SHARE
-    if not is_filled or _entry_share(filled) > settings.OTHER_TEXT_SHARE:
-        return False
     is_long = columns > 2 and evidence >= 2 * settings.FEWEST_EVIDENCE
-    if not is_ruled and not is_long and not _has_values(filled):
-        return False
-    return columns > 2 or _is_pair_table(filled, is_ruled=is_ruled)
+    return (
+        evidence >= max(fewest, rows / 2)
+        and _wordy_share(filled) <= settings.OTHER_TEXT_SHARE
+        and _is_dense(filled)
+        and _filled_share(filled) >= settings.FILLED_SHARE
+        and _entry_share(filled) <= settings.OTHER_TEXT_SHARE
+        and (is_ruled or is_long or _has_values(filled))
+        and (columns > 2 or _is_pair_table(filled, is_ruled=is_ruled))
+    )
 
 
 def _has_values(filled: FilledGrid) -> bool:
