@@ -39,7 +39,7 @@ def _sums() -> tuple[_Sum, ...]:
 
 
 def agreeing_entities(values: Mapping[str, str]) -> frozenset[str]:
-    """Return the entities whose values are part of a sum that holds; `values` is by entity."""
+    """Return the entities whose amounts add up; `values` has the value of each entity."""
     amounts = {
         entity: cents
         for entity, text in values.items()
@@ -49,7 +49,7 @@ def agreeing_entities(values: Mapping[str, str]) -> frozenset[str]:
 
 
 def _agreeing(check: _Sum, amounts: Mapping[str, int]) -> list[str]:
-    """Return the entities of a sum that holds. Equal amounts and tiny ones are no evidence."""
+    """Return the entities of a sum that adds up; none if it is tiny or repeats its only amount."""
     known = [entity for entity in check.terms if entity in amounts]
     total = sum(check.terms[entity] * amounts[entity] for entity in known)
     result = amounts.get(check.sum, 0)
@@ -66,7 +66,7 @@ def _cents(amount: str) -> int:
 
 
 class PageFormats:
-    """How many texts of a page have the same format."""
+    """Counts how many texts of a page have the same format as a value."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Count the formats of `texts`, the texts of the page that may be values."""
@@ -76,7 +76,7 @@ class PageFormats:
     def rarity(self, key: TemplateKey, value: str) -> float | None:
         """Return how rare the format of a value is: log((texts + 1) / texts with this format).
 
-        Return 0 if neither the key nor its types have a format, and None for another format.
+        Return 0 if no format is known for the key, and None if the value has another format.
         """
         expected = key.format or key.types
         if not isinstance(expected, str) and not is_one_line(expected):
@@ -89,7 +89,7 @@ class PageFormats:
 
 
 def _has_format(expected: str | Sequence[str], text: str) -> bool:
-    """Return whether a whole text matches a regular expression or is of one of some types."""
+    """Return whether a whole text matches `expected`, a regular expression or a list of types."""
     if isinstance(expected, str):
         return re.fullmatch(expected, text, re.IGNORECASE) is not None
     return has_span(expected, text) and span_of(expected, text) is None

@@ -37,10 +37,10 @@ def looks_like_label(text: str) -> bool:
 
 
 def is_another_caption(wanted: Collection[str], read: Collection[str]) -> bool:
-    """Return whether a text is a different caption, and not a misread key.
+    """Return whether the words `read` are another caption, and not a misread key.
 
-    "First name" differs from "Firm's name" by only two letters. Singular and plural count as the
-    same word.
+    `wanted` has the words of the key. "First name" differs from "Firm's name" by only two letters.
+    Singular and plural count as the same word.
     """
     missing = set(wanted) - set(read)
     return bool(missing) and any(

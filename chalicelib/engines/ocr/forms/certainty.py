@@ -93,7 +93,7 @@ class Evidence:
 
 
 class Unweighed(StrEnum):
-    """Results to which the regression does not apply. Each kind has a measured success rate."""
+    """Kinds of results without regression; each kind has a measured success rate."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"
@@ -144,13 +144,13 @@ def likelihood(evidence: Evidence | UnweighedEvidence) -> float:
 
 
 def misread_characters(segments: Iterable[LineSegment]) -> float:
-    """Return the expected number of misread characters in some texts."""
+    """Return the expected number of misread characters in segments."""
     least = settings.LEAST_LINE_PROBABILITY
     return sum(-math.log(max(least, each.line.probability)) * len(each.text) for each in segments)
 
 
 def legibility(segments: Iterable[LineSegment]) -> float:
-    """Return the probability that all characters of some texts were read correctly.
+    """Return the probability that all characters of segments were read correctly.
 
     In practice, only half as many characters are misread as `misread_characters` expects.
     """

@@ -110,7 +110,7 @@ def remove_spaces(text: str) -> str:
 def is_split(types: Sequence[str], text: str, word: str) -> bool:
     """Return whether a value of one of `types` begins in `text` and ends in the next word.
 
-    The text alone has none of these types, which must all be single-line.
+    All types must be single-line. The caller has checked that `text` alone has none of them.
     """
     joined = f"{text} {word}"[: settings.LONGEST_TYPED_CHARACTERS]
     return any(span.start < len(text) for kind in types for span in _FINDERS[kind](joined))
@@ -122,10 +122,10 @@ def has_span(types: Sequence[str], text: str) -> bool:
 
 
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Return where the first part of a value that has a required type begins and ends.
+    """Return start and end of the first part of a text that has one of `types`.
 
-    None if the whole value is used: it matches completely, no part matches, or the types allow
-    several lines.
+    Return None if the whole text is the value: all of it matches, no part matches, or one of the
+    types allows several lines.
     """
     if (
         not is_one_line(types)

@@ -108,7 +108,7 @@ def _is_hint(segment: LineSegment, keys: Sequence[FoundKey], free: Sequence[Line
 
 
 def _has_text_beyond(segment: LineSegment, free: Sequence[LineSegment]) -> bool:
-    """Return whether a text without a key is to the right or below; else (3) is no note."""
+    """Return whether a text in `free` is directly below a segment, or to its right on its line."""
     rect, reach = segment.rect, segment.height
     return any(
         (is_level(rect, other) and rect.max_x <= other.min_x)
@@ -157,9 +157,9 @@ def _begins_with_label(text: str) -> bool:
 def _captions_alike(
     segments: Sequence[LineSegment], spans: Mapping[int, Sequence[tuple[int, int, int | None]]]
 ) -> Iterator[int]:
-    """Yield the indexes of captions with numbers, and of captions in two languages.
+    """Yield the indexes of captions that have a number or are in two languages.
 
-    Each of these two kinds is yielded only if several found keys have captions of this kind.
+    Each of these two kinds is yielded only if several keys have captions of this kind.
     """
     count = sum(
         bool(_NUMBERED_CAPTION.match(segments[number].line.text))
@@ -176,7 +176,7 @@ def _captions_alike(
 
 
 def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:
-    """Return the indexes of segments that are instructions, with the lines that continue them."""
+    """Return the indexes of segments that begin or continue an instruction."""
     found = {
         number
         for number, segment in enumerate(segments)

@@ -62,7 +62,7 @@ def _are_captions(
 ) -> bool:
     """Return whether texts next to keys are captions, not values.
 
-    They are captions if a value, which is a text with a digit, follows at least a third of them.
+    They are captions if at least a third of them are followed by a text with a digit.
     """
     fragments = as_array([fragment.segment.rect for fragment in unmatched.fragments])
     labels = as_array([segment.rect for segment in unmatched.labels])

@@ -69,7 +69,7 @@ class _Row:
     """Height of a digit, in pixels."""
 
     def cell(self, place: int, width: float) -> Rect:
-        """Return the middle of the box with index `place`; `width` is a fraction of its width."""
+        """Return the middle of the box with index `place`; the result is `width` boxes wide."""
         x = self.begin + place * self.pitch
         y = self.middle + self.slope * (x - self.begin)
         half = width * self.pitch / 2
@@ -186,8 +186,8 @@ def _read_whole(
 ) -> TextLine | None:
     """Read a row of one-character boxes as one number, to find digits that were missed.
 
-    If no digit was missed, join the lines with the digits instead. Return None if there are no such
-    lines, or if the number contradicts a digit that is already known.
+    If no digit was missed, the lines of the row are joined instead. Return None if they need not be
+    joined, or if the number contradicts digits that are already known.
     """
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):
@@ -234,7 +234,7 @@ def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
 
 
 def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
-    """Join a row's digits, read in several lines, to one line; None if a box was missed."""
+    """Join lines with a row's digits to one line; None if a box was missed or nothing is joined."""
     is_whole = row.places[-1] - row.places[0] == len(row.places) - 1
     if not is_whole or len(lines) < 2 or len(row.digits) <= len(lines):
         return None
@@ -243,10 +243,10 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 
 
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
-    """Return, for each digit of `text`, the position of its box in the row, chosen from `order`.
+    """Return the position of each digit's box in the row, chosen from the positions `order`.
 
     Boxes at the ends may be left out, because ticks and stains in empty boxes look like digits.
-    `known` has digits by position; return an empty sequence if the text contradicts them.
+    `known` has the digits at some positions. If `text` contradicts them, the result is empty.
     """
     if not text.isdecimal():
         return ()
@@ -267,7 +267,7 @@ def _crop(pixels: Pixels, rect: Rect) -> Pixels:
 
 
 def _ink(pixels: Pixels, rect: Rect) -> Doubles:
-    """Return how much darker than its paper each pixel of a rectangle is, 0 to 1."""
+    """Return how much darker than the paper each pixel of a rectangle is, 0 to 1."""
     part = _crop(pixels, rect).astype(np.float64)
     if not part.size:
         return part

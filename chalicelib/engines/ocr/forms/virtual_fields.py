@@ -32,7 +32,7 @@ def find_virtual_fields(
     done: Container[int] = (),
     check: CancelCheck = never_cancel,
 ) -> dict[int, FormField]:
-    """Return fields with a text of the page for virtual keys, by index of the key.
+    """Find a text on the page for each virtual key; return the fields by index of the key.
 
     Printed keys, keys in `done` and keys for which no text is left have no field. `used` has the
     positions of the values of printed keys. Texts at other positions are preferred.
@@ -52,7 +52,6 @@ def find_virtual_fields(
 
 
 def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
-    """Return whether a text is already the value of a printed key."""
     return any(
         found.box.overlap(place) > settings.SAME_LINE_SHARE * min(found.box.area, place.area)
         for place in used

@@ -73,7 +73,7 @@ def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
-    """Return for each rectangle whether it is in the column of a key, exactly or indented."""
+    """Return, for each rectangle, whether it overlaps a key horizontally or is indented."""
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
     is_indented = (rects[:, 0] >= rect.min_x) & (
@@ -189,13 +189,13 @@ class Neighbourhood:
         self._is_reversed = bool(self.fragments) and self._are_below_values()
 
     def _are_below_values(self) -> bool:
-        """Return whether nearly all captions without a colon or a rule above are below values."""
+        """Return whether nearly all captions without a colon are below their values."""
         sides = [self._nearest_side(key) for key in self.keys if not key.has_colon]
         most = settings.SECOND_CAPTION_SHARE * (len(sides) - sides.count(None))
         return settings.FEWEST_CAPTIONS <= sides.count(ABOVE) > most
 
     def _nearest_side(self, key: FoundKey) -> str | None:
-        """Return the side where a text is much nearer to a key than at the other sides."""
+        """Return the direction in which a text is by far the nearest to a key, or None."""
         rect, gaps = key.rect, {}
         for side, measure in ((RIGHT, right_gaps), (BELOW, below_gaps), (ABOVE, above_gaps)):
             every = measure(self._rects, rect, key.height)
@@ -246,10 +246,10 @@ class Neighbourhood:
         return score if is_sure else settings.KEY_BEFORE_FEW_WORDS * score
 
     def _fitness(self, types: Sequence[str], number: int) -> float:
-        """Return a factor that is higher the better a text matches a key's types.
+        """Return how well a text matches a key's types; 1 or more for a match.
 
         The text is also tried together with the next word, because a number may be read as two
-        words. For an address, it is tried with the line below, because the first may be a name.
+        words. An address is also tried with the line below, because its first line may be a name.
         """
         segment = self.fragments[number].segment
         fits = fitness(types, segment.text)
@@ -277,7 +277,7 @@ class Neighbourhood:
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
         """Yield the value to the right of a line number on a tax form.
 
-        `number` is the box of the number's second copy. The text on the same baseline is preferred.
+        `number` is the box of the line number. A text on the same baseline is preferred.
         """
         gaps = right_gaps(self._rects, number, number.height)
         labels = right_gaps(self._labels, number, number.height)
@@ -390,7 +390,7 @@ class Neighbourhood:
         return int(np.where(inside, top + np.abs(left) / settings.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
-        """Yield direction, index and nearness of the text right of a key; INLINE after a colon."""
+        """Yield direction, index and nearness of the text to the right of a key, if any."""
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf
@@ -411,7 +411,7 @@ class Neighbourhood:
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, fragment: int) -> bool:
-        """Return whether a text next to a key is another caption; both have numbers below."""
+        """Return whether a text next to a key is a caption, because both have numbers below."""
         return not self._has_digit[fragment] and all(
             (below_gaps(self._rects, rect, rect.height) < settings.LINE_GAP_HEIGHTS)[
                 self._has_digit

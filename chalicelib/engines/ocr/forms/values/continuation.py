@@ -56,7 +56,7 @@ def _kind(text: str) -> int | None:
 
 
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
-    """Return whether the line below belongs to a value that is an address or is unfinished."""
+    """Return whether `below` continues the value in `line`: an address or an unfinished text."""
     text = line.rstrip()
     last = text.split()[-1:]
     return (

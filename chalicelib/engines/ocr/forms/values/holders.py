@@ -49,8 +49,8 @@ def find_holders(
 ) -> dict[str, tuple[LineSegment, ...]]:
     """Find name and address of a card's holder, or of the firm and person of a pay statement.
 
-    For templates with other `entities`, the result is empty. Otherwise it has the segments of each
-    entity that has no value in `values`, which were found next to captions.
+    `values` has the values that were found next to captions. The result has the segments of the
+    other entities. It is empty unless `entities` has all those of a card or pay statement.
     """
     wanted = set(entities)
     if not (wanted >= CARD or wanted >= PAY):

@@ -82,7 +82,7 @@ class _Cells:
         self._shared = [each.box for each in closed if bool(_inside(free, each.box).any())]
 
     def _others(self) -> Iterator[_Pair]:
-        """Yield cells in the rows of the keys whose only text, without a digit, is no key."""
+        """Yield cells whose only text has no digit and is not a key, in rows that contain keys."""
         rows = np.array([(each.box.min_y, each.box.max_y) for each in self._alone])
         for fragment, is_free in zip(self._fragments, self._is_free, strict=True):
             rect, text = fragment.segment.rect, fragment.segment.text
@@ -124,7 +124,7 @@ class _Cells:
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
     def _is_in_column(self, pair: _Pair, pairs: Sequence[_Pair]) -> bool:
-        """Return whether a column has enough cells with only a caption, and no other cells."""
+        """Return whether a column has enough cells with only a caption, none with a value too."""
         slack = settings.IN_RULE_HEIGHTS * pair.rect.height
 
         def is_below(box: Rect) -> bool:

@@ -185,7 +185,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return, for each key, the fraction of nearby keys with the value on the same side."""
+    """Return, for each key, the fraction of nearby keys with a value in the same direction."""
     numbers = list(chosen)
     count = min(settings.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:
@@ -206,7 +206,7 @@ def _value(
     template: TemplateKey,
     around: Surroundings,
 ) -> Value:
-    """Make a value of `segments`, with a lower score if a box between its characters is empty."""
+    """Make a value from segments; its score is lower if a box between two characters is empty."""
     certainty = min(1.0, chosen.score)
     if _is_comb(segments):
         certainty *= settings.LABEL_LIKE_FACTOR if _has_gap(segments) else 1.0
@@ -224,7 +224,7 @@ class _Rivals:
             self._of_piece.setdefault(each.fragment, []).append(each)
 
     def share(self, chosen: Candidate) -> float:
-        """Return the best score of other candidates for the key or text, relative to `chosen`."""
+        """Return the best competing score (same key or same text) divided by the chosen score."""
         fragments = (each for each in self._of_key[chosen.key] if each.fragment != chosen.fragment)
         keys = (each for each in self._of_piece[chosen.fragment] if each.key != chosen.key)
         best = [next((each.score for each in some), 0.0) for some in (fragments, keys)]
@@ -283,7 +283,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
 def _cut(
     key: FoundKey, segments: Sequence[LineSegment], template: TemplateKey
 ) -> tuple[LineSegment, ...]:
-    """Return the part of a value with a required type; otherwise remove a caption joined to it."""
+    """Remove other text from a value: tick boxes, a caption, or parts without a required type."""
     for each in segments if any(_EMPTY_BOXES & set(each.text) for each in segments) else ():
         if ticked := _TICKED.search(each.text):
             return (each.part(*ticked.span(1)),)
