@@ -141,6 +141,6 @@ def _joined(words: list[_Word]) -> str:
 
 
 def _country(tail: str) -> str:
-    """Return the country after the ZIP code; empty if there is none."""
+    """Return the country in `tail`, the text after a ZIP code; empty if there is no country."""
     name = tail.strip(" ,;.-") if len(tail.split()) <= _COUNTRY_AT_MOST else ""
     return tail.strip(" ,;-") if is_country(name) else ""

@@ -25,9 +25,9 @@ _ICON = re.compile(r"(?:[A-Za-z©®@°?]\W?|\W{1,2}) (?=\d)")
 def address_blocks(
     pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Join the text pieces that are lines of one address; return addresses and other pieces.
+    """Find addresses, each of one or more pieces; return the addresses and all other pieces.
 
-    The pieces must not include phone numbers, mail and web addresses.
+    The given pieces must not contain phone numbers, mail addresses or web addresses.
     """
     blocks = _Blocks(dict(part for piece in pieces for part in _parts(piece)), check)
     found = list(blocks.found())
@@ -106,7 +106,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Split a text at a field name (`Ship to:`); yield each part and the piece that contains it."""
+    """Yield lines that may be in an address, without field names, each with its original piece."""
     end = key_end(piece.text)
     tail = piece.cut(end, len(piece.text)) if end else None
     if tail is None or (
@@ -123,7 +123,7 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
 
 
 def _without_icon(piece: CardPiece) -> CardPiece:
-    """Remove a sign or single letter before a house number: a misread map icon, or a label."""
+    """Remove a misread map icon, or a label of one letter, before the address in a piece."""
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece
@@ -134,7 +134,7 @@ def _without_icon(piece: CardPiece) -> CardPiece:
 
 
 def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[CardPiece]:
-    """Remove the lines above the street that are not the building, the quarter or the town."""
+    """Remove the lines of a block above its street, except those that look like an address."""
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
     while begin and (
@@ -168,7 +168,7 @@ def _continues(last: CardPiece, piece: CardPiece) -> bool:
 
 
 def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int, int]]:
-    """Return a sort key: pieces of the same line first, then the nearest below."""
+    """Return a key that sorts the pieces after `last`: first the same line, then lines below."""
     is_same_line = is_next_to(last, piece)
     gap = piece.rect.min_x - last.rect.max_x if is_same_line else piece.rect.min_y
     return not is_same_line, gap, piece.order

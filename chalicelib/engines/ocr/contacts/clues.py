@@ -62,7 +62,7 @@ def _plain(text: str) -> str:
 
 
 def _owner_fit(text: str, owner: str) -> float:
-    """Return how well a text matches a domain owner: 1 if equal, less for parts and initials."""
+    """Return how well a text matches a domain owner: 1 if equal, less if only partly equal."""
     words = [word for word in map(_plain, folded_words(text)) if word]
     core = [word for word in words if word not in LEGAL_FORMS] or words
     whole = "".join(core)

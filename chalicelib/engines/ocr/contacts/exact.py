@@ -157,9 +157,9 @@ def _introduces(text: str, cut: str) -> bool:
 
 
 def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return the contact in a text with a label and a misread value: `Email: dana.orchid`.
+    """Return the contact in a piece with a label and a misread value: `Email: dana.orchid`.
 
-    Without such a contact, return the piece as remaining text.
+    If the piece has no such contact, return it unchanged in the second list.
     """
     head, colon, tail = piece.text.partition(":")
     tag = labels.label_tag(head) if colon else None

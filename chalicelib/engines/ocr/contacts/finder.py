@@ -27,8 +27,8 @@ from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
     """Return the contacts of a card in reading order.
 
-    Any text with two or more letters or digits is part of a contact, except labels such as `Tel`.
-    A contact of no known kind has the kind OTHER.
+    Every text with two or more letters or digits is returned, except labels such as `Tel`. A text
+    of unknown kind is a contact of the kind OTHER.
     """
     found, rest = find_exact(pieces_of(page.lines), check)
     blocks, rest = address_blocks(rest, check)
@@ -53,7 +53,7 @@ def as_contact(found: EntityMatch) -> Contact:
 def tag_names(
     rest: Sequence[CardPiece], found: Sequence[EntityMatch], check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Tag pieces without an exact format as person, organisation, title or other text.
+    """Tag the pieces in `rest` as person, organisation, title or other text.
 
     The mail and web addresses in `found` help to recognise names. The pieces in `rest` must not
     contain phone numbers or addresses.
@@ -101,7 +101,7 @@ def find_exact(
 
 
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
-    """Return the label left of or above a number or address."""
+    """Return the label to the left of a number or address, else the label above it, or None."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
     label = next((mark for mark in near if is_next_to(mark, piece, settings.AROUND_HEIGHTS)), None)
     return label or next((mark for mark in near if is_below(mark, piece)), None)

@@ -86,7 +86,7 @@ def _is_free(text: str, token: re.Match[str]) -> bool:
 
 
 def _strongest(names: list[str]) -> str:
-    """Return the tag of a label with several words: fax before phone, but PHONE for `Tel/Fax`."""
+    """Return the tag of a label's words; a word for telephone makes it PHONE, even with fax."""
     tags = {_TAGS[name] for name in names}
     if OTHER in tags:
         return OTHER

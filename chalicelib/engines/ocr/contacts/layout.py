@@ -12,14 +12,14 @@ from chalicelib.engines.ocr.forms.segments import is_level
 
 
 def is_next_to(left: CardPiece, right: CardPiece, gap: float = settings.ADJACENT_HEIGHTS) -> bool:
-    """Return whether a piece follows another on its line, at most `gap` text heights apart."""
+    """Return whether `right` follows `left` on a line, at most `gap` text heights away."""
     distance = right.rect.min_x - left.rect.max_x
     height = max(left.height, right.height)
     return -height < distance < gap * height and is_level(left.rect, right.rect)
 
 
 def is_below(upper: CardPiece, lower: CardPiece, gap: float = settings.BELOW_HEIGHTS) -> bool:
-    """Return whether `lower` is the next line of a column, at most `gap` text heights below."""
+    """Return whether `lower` is below `upper` in a column, at most `gap` text heights away."""
     height = min(upper.height, lower.height)
     distance = lower.rect.min_y - upper.rect.max_y
     if not -height < distance < gap * height:

@@ -67,9 +67,9 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Choose groups with high scores; return their entities and all groups without chosen pieces.
+    """Choose groups with high scores as entities; return them and the remaining groups.
 
-    No two chosen groups share a piece. A group that shares a piece with a chosen group is dropped.
+    Groups that share a piece with a chosen group are neither chosen nor returned.
     """
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
@@ -86,7 +86,7 @@ def _chosen(
 
 
 def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
-    """Tag the remaining lines as titles or other text; two lines may be one title."""
+    """Tag the remaining groups as titles or other text; a group of two lines may be one title."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     for group in sorted(groups, key=lambda one: -len(one)):
@@ -113,7 +113,7 @@ def _continues(group: Group) -> bool:
 
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
-    """Return groups of two or three adjacent pieces, in letters of one size, as possible names."""
+    """Return groups of two or three adjacent pieces with letters of one size; they may be names."""
     if len(pieces) > settings.PAIRED_LINES:
         return []
     times = settings.SAME_SIZE_TIMES

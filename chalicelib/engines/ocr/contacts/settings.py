@@ -1,8 +1,8 @@
 """Thresholds of the contact search: lengths, fractions and certainties.
 
-The end of a name shows the unit. `_HEIGHTS` are multiples of the height of the compared text.
-`_TIMES` are ratios of two text heights. `_RATIO` are percentages. Certainties are 0 to 1, counts
-are whole numbers. `make bench-ocr ARGS="--only contact"` measures the effect of a change.
+The last word of a name shows its unit. `_HEIGHTS` are multiples of the height of the compared
+text. `_TIMES` are ratios of two text heights. `_RATIO` are percentages. Certainties are 0 to 1,
+counts are whole numbers. `make bench-ocr ARGS="--only contact"` measures the effect of a change.
 """
 
 from __future__ import annotations

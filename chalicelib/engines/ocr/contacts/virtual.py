@@ -91,7 +91,7 @@ class VirtualTexts:
 
 
 def _value(piece: CardPiece) -> CardPiece:
-    """Return the text after a field name, as in `Patient: Dana Reyes`; otherwise the whole line."""
+    """Return the text after a field name, as in `Patient: Dana Reyes`; else the whole piece."""
     head, colon, tail = piece.text.partition(":")
     if not colon or not tail.strip() or len(head.split()) > settings.TOWN_WORDS:
         return piece
