@@ -91,7 +91,7 @@ def _is_space(line: TextLine, middle: float) -> bool:
 
 
 def _least_gaps(gaps: list[Gap], factor: float, space_width: float) -> tuple[float, float]:
-    """Return the minimum widths of a gap between items: one at a space, one between letters."""
+    """Return the minimum widths of gaps between items: first at a space, then between letters."""
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     own = min(_WIDEST_SPACE, median_low(spaces)) if len(spaces) >= _FEW else 0.0

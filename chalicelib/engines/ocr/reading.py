@@ -110,7 +110,6 @@ def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> lis
 
 
 def _scaled(quad: Quad, scale: int) -> Quad:
-    """Return corners in pixels of a raster that is `scale` times larger."""
     first, second, third, fourth = ((scale * x, scale * y) for x, y in quad)
     return first, second, third, fourth
 
@@ -143,7 +142,6 @@ def _shifted(line: TextLine, across: float, down: float) -> TextLine:
 
 
 def _without_text(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Return the lines without recognised text."""
     return [line for line in lines if not line.text]
 
 

@@ -60,8 +60,8 @@ class PageRotation:
             pixels: RGB, uint8, shape (height, width, 3).
 
         Returns:
-            The rotated pixels, same shape. Corners without a pixel get the usual colour of the
-            page's edge.
+            The rotated pixels, same shape. Points outside the original page get the median colour
+            of its edge.
         """
         from PIL import Image
 
@@ -100,6 +100,5 @@ def _slope(line: TextLine) -> float:
 
 
 def _is_long(line: TextLine) -> bool:
-    """Return whether a line is long enough for its slope to be reliable."""
     a, b, _, d = line.corners
     return math.dist(a, b) > _SHORT * math.dist(a, d)

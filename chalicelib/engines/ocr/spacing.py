@@ -81,7 +81,7 @@ def _spaced(line: TextLine, gaps: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Return whether two characters often have a wide gap between them without a space."""
+    """Return whether the gap between two characters is often wide, although there is no space."""
     return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 

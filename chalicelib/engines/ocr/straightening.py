@@ -73,7 +73,7 @@ def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | Non
 def straightened(pixels: Pixels, unrolling: Unrolling) -> Pixels:
     """Straighten the pixels of a page, uint8, shape (height, width, 3).
 
-    Places beyond the page's edges get the median colour of its border pixels.
+    Points outside the page get the median colour of its border pixels.
     """
     edge = np.concatenate((pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]))
     red, green, blue = (int(value) for value in np.median(edge, axis=0))
@@ -213,7 +213,6 @@ class _Slopes:
         return y + self._at(x + step / 2, half) * step
 
     def _at(self, x: float, y: Doubles) -> Doubles:
-        """Return the slope at each height y of the pixel column x."""
         places = np.stack((np.full_like(y, x), y), 1)
         found: Doubles = np.clip(self._terms(places) @ self._factors, -_STEEPEST, _STEEPEST)
         return found

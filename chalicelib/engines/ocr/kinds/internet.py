@@ -169,7 +169,7 @@ def _add(spans: list[Span], span: Span | None) -> None:
 
 
 def _marked(text: str, match: re.Match[str], confidence: float) -> Span | None:
-    """Return the web address that begins with `match`, a protocol or www; None without a name."""
+    """Return the web address that begins with `match`; None if no domain name follows."""
     name = _NAME.match(text, match.end())
     if name is None:
         return None

@@ -140,7 +140,6 @@ def find_postcodes(text: str) -> tuple[Span, ...]:
 
 
 def _corrected(match: re.Match[str]) -> str:
-    """Return a state and its ZIP code, with spaces inside the code removed."""
     code = match.group("zip").replace(" ", "").translate(_AS_DIGITS)
     plus = (match.group("plus") or "").replace(" ", "")
     between = match.string[match.end("state") : match.start("zip")]

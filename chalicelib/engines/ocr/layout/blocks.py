@@ -49,15 +49,15 @@ _DEEP = 4.0
 def arrange(
     runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Block]:
-    """Group the runs of a page into blocks, in reading order.
+    """Group runs of words into blocks, in reading order.
 
     Args:
-        runs: runs of one page that was rotated upright; they may overlap.
+        runs: runs of words on one upright page; they may overlap.
         is_exact: whether the runs come from a text layer.
         places: boxes of tables; their indexes follow the indexes of the runs.
 
     Returns:
-        Blocks that contain each run once. A run across a gutter is split. Vertical text is last.
+        Blocks that contain each run once. A run across columns is split. Vertical text is last.
     """
     pieces = level_pieces(runs, page_slope(runs), is_exact=is_exact, places=places)
     upright: list[Piece] = []

@@ -99,10 +99,10 @@ Row = list[Piece]
 def level_pieces(
     lines: Sequence[TextLine], slope: float, *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Piece]:
-    """Rotate the runs of a page so that its lines are horizontal, and split them at wide gaps.
+    """Rotate runs of words so that lines are horizontal, and split the runs at wide gaps.
 
     Args:
-        lines: the runs.
+        lines: the runs of a page.
         slope: slope of the page, in radians.
         is_exact: whether boxes are as high as the font and no run crosses a gutter. If not, each
             box is only as high as the ink. It is extended to the height of a capital and the depth
@@ -268,7 +268,7 @@ def _common(one: list[Interval], other: list[Interval], minimum: float) -> list[
 def _without_ends(
     strips: list[_Strip], height: float
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Split off the page header and the page number; return header, rest and page number."""
+    """Return the pieces of the page header, of the body, and of the page number."""
     first, last = 0, len(strips)
     if len(strips) > 2 and strips[0].is_row:
         first = int(strips[1].top - strips[0].bottom > _APART * height)
@@ -344,7 +344,7 @@ class _Band:
         return [each for each in common if each[0] >= left and each[1] <= right]
 
     def _ends_at_picture(self, strip: _Strip, gutter: Interval) -> bool:
-        """Return whether both columns end and begin again at the same heights, as at an image."""
+        """Return whether both columns end at one height and begin again at one, as at images."""
         if strip.top - self.strips[-1].bottom < _PICTURE * self._height:
             return False
         above, below = (_sides(part.pieces, gutter) for part in (self.strips[-1], strip))

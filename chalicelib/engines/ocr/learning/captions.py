@@ -1,4 +1,4 @@
-"""Finds the texts that may be the caption of a value, because they are near it."""
+"""Finds the texts near a value that may be its caption."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class NearText:
-    """A text that may be the caption of a value, because it is near the value."""
+    """A text near a value that may be its caption."""
 
     text: str
     folded: str
@@ -47,7 +47,7 @@ class NearText:
 def texts_near(
     segments: Sequence[LineSegment], place: ValuePlace, values: frozenset[str]
 ) -> Iterator[NearText]:
-    """Yield the texts that may be the caption of a value, because they are near it.
+    """Yield the texts near a value that may be its caption.
 
     Args:
         segments: segments of the page.

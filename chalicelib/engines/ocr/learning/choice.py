@@ -34,8 +34,8 @@ class RankedCaption:
 def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[RankedCaption]:
     """Return the texts that may be captions of an entity, the best first.
 
-    If there are many examples, texts that occur in several examples are left out if they are near
-    the value in only one example.
+    If there are many examples, a text that occurs in several of them is left out unless it is near
+    the value in at least two.
     """
     located = {at: each.texts[entity] for at, each in enumerate(examples) if entity in each.texts}
     sightings: dict[CaptionKey, dict[int, NearText]] = {}
@@ -75,8 +75,8 @@ def choose_captions(
         ranked: the possible captions of each entity, the best first.
 
     Returns:
-        The captions of each entity that has any. Each further caption is near the value in
-        an example where no previous caption is near it.
+        The captions of each entity that has any. Every caption after the first is needed for an
+        example in which no earlier caption is near the value.
     """
     chosen: dict[str, list[RankedCaption]] = {entity: [] for entity in ranked}
     covered: dict[str, set[int]] = {entity: set() for entity in ranked}

@@ -122,10 +122,10 @@ def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
 
 
 def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Place, ...]:
-    """Return the positions where an overlong document number continues, with its check digit.
+    """Return the positions in the optional data at which a long document number continues.
 
-    Such a number has a filler in place of its check digit. It continues in the optional data, up
-    to the first filler (Doc 9303, part 5, 4.2.2, note j).
+    The number continues up to the first filler, and ends with its check digit. It has a filler at
+    the usual position of the check digit (Doc 9303, part 5, 4.2.2, note j).
     """
     if form.name == "TD3":
         return ()

@@ -59,7 +59,7 @@ class Zone:
     """Corners of the rows, from the top."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return a box around the characters at `places` that are in the first place's row."""
+        """Return a box around the characters at `places` that are in the same row as the first."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width
@@ -101,7 +101,7 @@ def _most_probable(zones: Iterable[Zone | None]) -> Zone | None:
 
 
 def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
-    """Yield each format with the rows that may be a zone of this format; upper rows come first."""
+    """Yield groups of rows that may be a zone, each with the zone's format, from top to bottom."""
     rows = sorted(filter(_is_like_row, lines), key=lambda line: line.box.center[1])[-_MOST_ROWS:]
     for start in range(len(rows)):
         for form in FORMATS:

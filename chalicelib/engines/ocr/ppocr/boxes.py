@@ -81,7 +81,7 @@ class PixelGroups:
         return np.concatenate((np.stack((left, lines), 1), np.stack((right, lines), 1)))
 
     def course(self, index: int) -> Course | None:
-        """Return the middle line of a group from left to right, as a curve; None if it is short."""
+        """Return the middle line of a group from left to right; None if the group is short."""
         own = slice(self._bounds[index], self._bounds[index + 1])
         rows, starts, ends = self._rows[own], self._starts[own], self._ends[own]
         left, width = int(starts.min()), int(ends.max() - starts.min())
@@ -253,7 +253,6 @@ def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _bends_in(first: tuple[int, int], middle: tuple[int, int], x: int, y: int) -> bool:
-    """Return whether the middle of three points is inside the hull, and so not a corner."""
     return (middle[0] - first[0]) * (y - first[1]) <= (middle[1] - first[1]) * (x - first[0])
 
 

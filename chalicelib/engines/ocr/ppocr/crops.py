@@ -72,7 +72,7 @@ def _upright_box(quad: Quad, image: Image.Image) -> Box | None:
 
 
 def _turned(image: Image.Image, quad: Quad, size: tuple[int, int]) -> Image.Image:
-    """Rotate an area upright. Points outside the image get the colour of a corner."""
+    """Rotate an area upright; points outside the image get the colour of the top left corner."""
     top_left, top_right, bottom_right, bottom_left = quad
     x = min(max(0, int(top_left[0])), image.width - 1)
     y = min(max(0, int(top_left[1])), image.height - 1)

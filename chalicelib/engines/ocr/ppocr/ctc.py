@@ -81,7 +81,7 @@ def _letter_x(neighbours: str) -> str:
 def _without_extra_spaces(
     characters: list[str], certain: list[float], middles: list[float]
 ) -> RecognisedText:
-    """Remove outer and repeated spaces, and write units of weight in small letters."""
+    """Remove outer and repeated spaces, and correct the unit lb if it was read with a capital I."""
     kept: list[int] = []
     for index, character in enumerate(characters):
         if character != _SPACE or (kept and characters[kept[-1]] != _SPACE):

@@ -50,7 +50,6 @@ def chosen_quads(areas: Sequence[Rectangle], read: Read) -> list[Result]:
 
 
 def _upright(place: Rectangle) -> Rectangle:
-    """Return the rectangle with reading direction to the right."""
     return place
 
 

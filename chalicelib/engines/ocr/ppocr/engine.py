@@ -114,7 +114,7 @@ def _readable(reading: RecognisedText) -> RecognisedText:
 def _contrasted(image: Image.Image) -> Image.Image:
     """Increase the contrast of a pale page; return other pages unchanged.
 
-    The networks miss text whose contrast is below a tenth of the range.
+    The networks miss text whose contrast is below a tenth of the full range.
     """
     # Half the size has less camera noise, but still all strokes.
     grey = np.asarray(image.convert("L").reduce(2))

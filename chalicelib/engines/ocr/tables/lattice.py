@@ -60,7 +60,7 @@ def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
 def _grid(
     horizontal: Sequence[Ruling], vertical: Sequence[Ruling], text_height: float
 ) -> TableGrid | None:
-    """Return the cells between ruled lines; None for only one cell, or too many for a table."""
+    """Return the cells between ruled lines; None if there is one cell, or too many for a table."""
     inner_y, inner_x = _boundaries(horizontal, text_height), _boundaries(vertical, text_height)
     edges_x = _add_outer_boundary(inner_x, horizontal, text_height)
     edges_y = _add_outer_boundary(inner_y, vertical, text_height)
@@ -92,7 +92,7 @@ def _boundaries(rulings: Iterable[Ruling], text_height: float) -> list[float]:
 def _add_outer_boundary(
     edges: list[float], across: Sequence[Ruling], text_height: float
 ) -> list[float]:
-    """Add an outer boundary where the perpendicular ruled lines end, if there is none.
+    """Add an outer boundary where the perpendicular lines `across` end, if there is none there.
 
     Some tables have no borders at their sides.
     """
@@ -148,7 +148,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
 
 
 def _share_numbers(owner: Ints, under: Bools, at_right: Bools) -> None:
-    """Give cells without a border between them the same number, the smallest one, in place."""
+    """Give cells without a border between them the smallest number of these cells, in place."""
     while True:
         before = owner.copy()
         for own, other, open_ in (

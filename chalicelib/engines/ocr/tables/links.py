@@ -105,7 +105,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
-    """Remove the rows that are similar to a row in `running`; numbers in the rows are ignored."""
+    """Remove the rows that are similar to a row in `running`, even if they have other numbers."""
     known = [_plain(row) for row in running]
     return [
         row

@@ -51,7 +51,7 @@ def cut_page(
 
 
 def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
-    """Return the width from which a gap separates cells on this page, in line heights.
+    """Return the smallest width of a gap between cells on this page, in line heights.
 
     In some typefaces, above all monospaced ones, words are far apart. The result is therefore
     larger than most gaps between words on the page.

@@ -26,7 +26,7 @@ from chalicelib.engines.ocr.tables.unruled.regions import Region
 def lattice_structures(
     grid: TableGrid, pieces: Sequence[TextLine], rulings: Rulings
 ) -> Iterator[Structure]:
-    """Propose structures for the text inside crossing ruled lines; `grid` has their cells."""
+    """Propose structures for the text in `grid`, the cells between crossing ruled lines."""
     filled = fill(grid, pieces_inside(pieces, grid.box))
     # Where there are ruled lines, they separate rows; elsewhere, each row of text is a row.
     split = split_rows(filled, 2)
@@ -57,7 +57,7 @@ def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
 def _with_group_names(
     aligned: FilledGrid, region: Region, separators: Sequence[float], rulings: Rulings
 ) -> FilledGrid:
-    """Align text again if the upper rows of a header contain names of groups of columns.
+    """Align text again if the first rows of a region are names of groups of columns.
 
     Such rows leave the first column free, unlike other text directly above a table.
     """
@@ -72,7 +72,7 @@ def _with_group_names(
 
 
 def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
-    """Yield each structure, and its variants with joined currency signs or header rows, once."""
+    """Yield structures and their variants (currency signs or header joined) without duplicates."""
     seen: list[FilledGrid] = []
     for each in filled:
         for one in (each, join_signs(each)):
@@ -118,7 +118,7 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
 
 
 def join_near(filled: FilledGrid) -> FilledGrid:
-    """Join rows with a small gap between them, if most gaps are clearly either small or large."""
+    """Join rows with a small gap between them, if most gaps are clearly small or clearly large."""
     rows = filled.row_lines()
     whites = [white_below(above, row) for above, row in pairwise(rows)]
     # The header and notes may be farther from the other rows, or touch them.

@@ -56,7 +56,7 @@ def white_below(above: Sequence[TextLine], row: Sequence[TextLine]) -> float:
 
 
 def aligned_share(row: Iterable[TextLine], others: Iterable[TextLine], text_height: float) -> float:
-    """Return the fraction of pieces with the same left, right or middle as one of the others."""
+    """Return the fraction of pieces in `row` with the left, right or middle of one in `others`."""
     sides = [(other.box.min_x, other.box.max_x, other.box.center[0]) for other in others]
     return fmean(
         any(

@@ -169,7 +169,7 @@ def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
 
 
 def _tightness(between: Sequence[float], usual: float) -> float:
-    """Return the mean of 1 - gap / `usual` over all gaps between rows, each clipped to 0 to 1."""
+    """Return how close rows are, 0 to 1: 1 if all rows touch, 0 if gaps are `usual` or wider."""
     shares = [1 - max(0.0, white) / max(1.0, usual) for white in between]
     return fmean([max(0.0, share) for share in shares] or [0.0])
 

@@ -44,10 +44,10 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _has_values(filled: FilledGrid) -> bool:
-    """Return whether the text has columns of values, as short tables do.
+    """Return whether a text has columns of values, as short tables do.
 
-    Most columns after the first must contain numbers. If there is a header, one column of numbers
-    that begins with words is enough. Addresses next to addresses, numbers or dates are excluded.
+    Most columns after the first must contain numbers. In a text with a header, a single column of
+    numbers is enough if its first text is not a number.
     """
     columns = [_column_texts(filled, column) for column in range(1, filled.grid.column_count)]
     numeric = [texts for texts in columns if texts and are_numeric(texts)]
@@ -75,9 +75,9 @@ def _is_dense(filled: FilledGrid) -> bool:
 
 
 def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
-    """Return whether a text with two columns is a table, and not a list or two addresses.
+    """Return whether a text with two columns is a table, not a list or two addresses.
 
-    Without ruled lines, the second column must not begin with a number: that would be a receipt.
+    Without ruled lines, the second column needs four texts, and must not begin with a number.
     """
     first, second = _column_texts(filled, 0), _column_texts(filled, 1)
     if is_ruled:

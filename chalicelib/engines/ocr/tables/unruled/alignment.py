@@ -51,9 +51,9 @@ def aligned_grid(
 
 
 def group_name(piece: TextLine, rulings: Rulings) -> TextLine:
-    """Return a name, with its box widened to the ruled line below if it is centred above the line.
+    """Widen the box of a piece to the ruled line below it, if the piece is centred above the line.
 
-    Vertical ruled lines at the sides of the name limit the width.
+    Such a piece is the name of a group of columns. Vertical ruled lines next to it limit the width.
     """
     box = piece.box
     x, y = box.center
@@ -100,7 +100,7 @@ def _ink(rows: Sequence[Sequence[TextLine]], column: Span) -> Span:
 
 
 def _covered_columns(box: Rect, inks: Sequence[Span]) -> tuple[int, int]:
-    """Return the first and last column below a text. Above a gutter, these are its neighbours."""
+    """Return the first and last column below a text; for a gutter, the columns next to it."""
     slack = settings.RULE_SLACK_HEIGHTS * box.height
     first = sum(end < box.min_x + slack for _, end in inks)
     last = sum(start <= box.max_x - slack for start, _ in inks) - 1

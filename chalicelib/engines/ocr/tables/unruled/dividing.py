@@ -1,6 +1,6 @@
-"""Divides text that may be a table, but is two tables: below each other, or next to each other.
+"""Divides text that consists of two tables, one below the other or next to each other.
 
-The weights that decide are fitted by `python -m bench.fit_tables` on generated tables only.
+The weights of the decision are fitted by `python -m bench.fit_tables` on generated tables only.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _row_cuts(region: Region, rulings: Rulings, text_height: float) -> Iterator[
 
 
 def _columns(rows: Rows) -> list[list[Span]]:
-    """Return, for each row, the intervals that it and the rows before it cover.
+    """Return, for each row, the x intervals covered by the text of this row and all rows before it.
 
     Rows with a single text, such as headings, are ignored.
     """
@@ -80,7 +80,6 @@ def _columns(rows: Rows) -> list[list[Span]]:
 
 
 def _number_share(pieces: Iterable[TextLine]) -> float:
-    """Return the fraction of texts that are numbers, but not years."""
     return fmean([is_value(piece.text) for piece in pieces] or [0.0])
 
 

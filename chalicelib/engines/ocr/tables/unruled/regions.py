@@ -96,7 +96,7 @@ class Growing:
         return settings.LATER_ROW_TIMES * median(self.whites) + 2
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
-        """Add the pending rows, then a row with several columns."""
+        """Add the pending rows, then `row`, which has text on both sides of gutters in `rest`."""
         self.rows += [*self.pending, row]
         self.pending = []
         # Rows that overlap, such as those of a header with names of two lines, have no gap.
