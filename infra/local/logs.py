@@ -80,7 +80,7 @@ def write_logs(state: State, process: str) -> None:
 
 
 def archive_logs(state: State) -> None:
-    """Move the logs of the previous run to `logs.former`, for a run without that run's data."""
+    """Move the previous run's logs to `logs.former`, because the new run has none of its data."""
     # The audit compares log lines with counters, so both must belong to the same data.
     if state.logs.exists():
         former = state.logs.with_name("logs.former")
