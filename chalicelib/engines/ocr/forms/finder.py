@@ -88,11 +88,17 @@ def _find_printed(
     check()
     found = find_keys(keys, segments, check)
     check()
-    unmatched = without_second_captions(found, separate_keys(found, segments))
-    numbered = NumberedLines(segments, unmatched.fragments)
-    unmatched = numbered.without_numbers(unmatched)
-    columns = StatementColumns(segments, unmatched.fragments)
-    values = find_values(found, keys, unmatched, rules, numbered, columns)
+    plain = [key for key in found if not key.kind]
+    unmatched, columns, values = _values(plain, keys, segments, rules)
+    if len(plain) < len(found):
+        # A text that belongs to the value of another key is no caption that lacks a word.
+        taken = {id(each.line) for value in values.values() for each in value.segments}
+        found = [
+            key
+            for key in found
+            if not key.kind or key.has_colon or id(key.segments[0].line) not in taken
+        ]
+        unmatched, columns, values = _values(found, keys, segments, rules)
     check()
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
     texts = [fragment.segment.text for fragment in unmatched.fragments[: settings.MOST_ALIKE]]
@@ -108,6 +114,20 @@ def _find_printed(
     fitting = (each for each in fields.values() if (each.fit or 0.0) >= settings.KEY_SCORE)
     named = {each.entity: each.value_text for each in fitting}
     return fields | _holders(keys, fields, named, unmatched, weigh)
+
+
+def _values(
+    found: Sequence[FoundKey],
+    keys: Sequence[TemplateKey],
+    segments: Sequence[LineSegment],
+    rules: PageRules,
+) -> tuple[UnmatchedText, StatementColumns, dict[int, Value]]:
+    """Return the text without keys, the columns of a statement, and values by index of the key."""
+    unmatched = without_second_captions(found, separate_keys(found, segments))
+    numbered = NumberedLines(segments, unmatched.fragments)
+    unmatched = numbered.without_numbers(unmatched)
+    columns = StatementColumns(segments, unmatched.fragments)
+    return unmatched, columns, find_values(found, keys, unmatched, rules, numbered, columns)
 
 
 def _holders(
@@ -178,6 +198,7 @@ def _choose_places(
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
         places = [place for place, key in enumerate(found) if key.number == numbers[0]]
+        places = [each for each in places if values[each].segments or not found[each].kind]
         best = sorted(places, key=lambda place: [-each for each in promise(place)])
         chosen |= dict(zip(numbers, sorted(best[: len(numbers)]), strict=False))
     return chosen
@@ -196,8 +217,11 @@ def _field(
     if ("CURRENCY" in template.types or "$" in text) and shared.amounts.is_odd(text):
         around_odd = replace(value.surroundings, bound=settings.ODD_AMOUNT_CERTAINTY)
         value = replace(value, surroundings=around_odd)
+    # Text layers are not misread, but a caption that lacks a word of its key is always doubtful.
+    bound = 1.0 if shared.is_exact else value.surroundings.bound
+    bound = min(bound, key.similarity) if key.kind else bound
     evidence = Evidence(
-        replace(value.surroundings, bound=1.0) if shared.is_exact else value.surroundings,
+        replace(value.surroundings, bound=bound),
         misread_characters(segments),
         len("".join(text.split())),
         any(map(str.isdecimal, text)),

@@ -22,7 +22,7 @@ def without_second_captions(keys: Sequence[FoundKey], unmatched: UnmatchedText) 
     """Remove captions in a second language from the possible values."""
     # If a key was found at several places, use the one with the highest score.
     best = {key.number: at for at, key in sorted(enumerate(keys), key=lambda one: one[1].score)}
-    plain = [number for number in sorted(best.values()) if not keys[number].has_colon]
+    plain = [at for at in sorted(best.values()) if not keys[at].has_colon and not keys[at].kind]
     for every in (_behind(plain, unmatched), list(_below(plain, keys, unmatched))):
         # Texts with digits are values. Some keys have no second caption, because a word that is the
         # same in both languages is printed only once.

@@ -89,6 +89,8 @@ KEY_BEHIND_SENTENCE, KEY_BEHIND_OTHER_TEXT = 0.85, 0.3
 KEY_BEHIND_MANY_WORDS = 0.45
 # Factor of a key before few words, and of a short key whose upper and lower case differ from the
 # template. Also of words right after a key without a colon, which may be the rest of a heading.
+# The square is the similarity of a caption that lacks a word of its key, and the highest
+# probability of the caption's value.
 KEY_BEFORE_FEW_WORDS = 0.93
 # Factor for each further line of a key, because texts below each other may be separate.
 KEY_LINE_FACTOR = 0.98

@@ -145,6 +145,8 @@ class KeyMatch:
     """For each line of the match: index of its segment, then start and end in the segment."""
     similarity: float
     """Similarity, 0 to 1; 1 if the texts are equal."""
+    kind: str = ""
+    """Type that the value must have if the caption lacks a word of the key; else empty."""
 
 
 # Keys with the same normalised text: index, and text in the template.

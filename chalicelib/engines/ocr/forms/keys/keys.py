@@ -12,6 +12,7 @@ from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import REMARK, is_instruction
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
+from chalicelib.engines.ocr.forms.keys.partial_wordings import search_partial_wordings
 from chalicelib.engines.ocr.forms.keys.units import make_units
 from chalicelib.engines.ocr.forms.keys.wordings import search_wordings
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -45,6 +46,8 @@ class FoundKey:
     """How likely this text is a caption, by its surroundings and similarity, 0 to 1."""
     has_colon: bool
     """Whether a colon ends the key."""
+    kind: str = ""
+    """Type that the value must have if the caption lacks a word of the key; else empty."""
 
     @property
     def rect(self) -> Rect:
@@ -93,6 +96,9 @@ def find_keys(
     missing = {group: texts for group, texts in enumerate(alike) if not found[group]}
     others = islice(search_wordings(missing, units, segments), settings.MOST_KEY_MATCHES)
     _choose([_judge(each, segments, taken) for each in others], counts, found, taken)
+    missing = {group: texts for group, texts in missing.items() if not found[group]}
+    partial = search_partial_wordings(dict(enumerate(alike)), missing, units, segments)
+    _choose([_judge(each, segments, taken) for each in partial], counts, found, taken)
     spare = [_judge(each, segments, taken) for each in _likeliest(every, taken)]
     more = {group: count + settings.SPARE_KEY_PLACES for group, count in counts.items()}
     _choose([each for each in spare if _is_as_good(each, found[each.number])], more, found, taken)
@@ -198,6 +204,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
         reading.similarity,
         score * (1 - settings.LONG_KEY_BONUS + settings.LONG_KEY_BONUS * length),
         has_colon,
+        reading.kind,
     )
 
 

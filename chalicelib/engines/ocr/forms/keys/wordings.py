@@ -24,31 +24,39 @@ _MEANINGS = {
     for word in words.split()
 }
 _OWNERS = frozenset(("+your", "+our"))
-_ARTICLES = _OWNERS | {"+article"}
+ARTICLES = _OWNERS | {"+article"}
 # After these, a plural is another word: the number of invoices is not the number of an invoice.
 _COUNTS = frozenset(("=number", "=name", "=total"))
 _ENDINGS = [word[1:] for word in sorted(_MEANINGS) if word[0] == "-"]
+# Keys by their meanings without articles: index, text, and the meanings such as "+your" in it.
+KeysByMeanings = dict[frozenset[str], list[tuple[int, str, frozenset[str]]]]
 
 
 def search_wordings(
     variations: Mapping[int, Sequence[str]], units: Iterable[Unit], segments: Sequence[LineSegment]
 ) -> Iterator[KeyMatch]:
     """Yield texts of a page that may be keys in another wording; `variations` has texts by key."""
-    wanted: dict[frozenset[str], list[tuple[int, str, frozenset[str]]]] = {}
-    for number, text in ((number, text) for number, some in variations.items() for text in some):
-        words = frozenset(chain(*_meanings([(0, token) for token in tokens(text)], [text])))
-        if (key := words - _ARTICLES) and key != {"=number"}:
-            wanted.setdefault(key, []).append((number, text, words & _OWNERS))
-    known = _ARTICLES.union(*wanted)
+    wanted = keys_by_meanings(variations)
+    known = ARTICLES.union(*wanted)
     for unit in units if wanted else ():
         texts = [segments[number].text for number in unit.segments]
-        for first, last, meanings in _parts(_meanings(unit.words, texts), known):
-            found = wanted.get(frozenset(meanings) - _ARTICLES, ())
+        for first, last, meanings in _parts(meanings_of(unit.words, texts), known):
+            found = wanted.get(frozenset(meanings) - ARTICLES, ())
             is_caption = found and unit.covers(first, last) and _is_whole(unit, texts, first, last)
             parts = parts_of(unit, segments, first, last) if is_caption else ()
             for number, text, owners in found if parts else ():
                 if len(owners.union(meanings) & _OWNERS) < 2:
                     yield KeyMatch(number, text, parts, settings.KEY_BEFORE_FEW_WORDS)
+
+
+def keys_by_meanings(variations: Mapping[int, Sequence[str]]) -> KeysByMeanings:
+    """Group the texts of keys by the meanings of their words; `variations` has texts by key."""
+    keys: KeysByMeanings = {}
+    for number, text in ((number, text) for number, some in variations.items() for text in some):
+        words = frozenset(chain(*meanings_of([(0, token) for token in tokens(text)], [text])))
+        if (meanings := words - ARTICLES) and meanings != {"=number"}:
+            keys.setdefault(meanings, []).append((number, text, words & _OWNERS))
+    return keys
 
 
 def _parts(
@@ -57,13 +65,13 @@ def _parts(
     """Yield the first and last word of parts of a text that have only known words, and these."""
     for first in range(len(meanings)):
         found: list[str] = []
-        is_inside = first and meanings[first - 1][0] in _ARTICLES
+        is_inside = first and meanings[first - 1][0] in ARTICLES
         end = first if is_inside else first + 2 * settings.FEW_WORDS_AROUND_KEY
         for last in range(first, min(end, len(meanings))):
             if any(each not in known for each in meanings[last]):
                 break
             found += meanings[last]
-            if meanings[last][0] not in _ARTICLES:
+            if meanings[last][0] not in ARTICLES:
                 yield first, last, found
 
 
@@ -76,7 +84,7 @@ def _is_whole(unit: Unit, texts: Sequence[str], first: int, last: int) -> bool:
     return is_one if last > first else is_alone
 
 
-def _meanings(words: Iterable[tuple[int, Token]], texts: Sequence[str]) -> list[tuple[str, ...]]:
+def meanings_of(words: Iterable[tuple[int, Token]], texts: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the meanings of words, of which a compound may have two; articles are included."""
     found: list[tuple[str, ...]] = []
     is_counted = False

@@ -21,6 +21,7 @@ from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.values.next_cells import values_in_next_cells
 from chalicelib.engines.ocr.forms.values.statements import StatementColumns
+from chalicelib.engines.ocr.kinds.dates import find_dates
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles
@@ -230,8 +231,20 @@ class Neighbourhood:
             found += [
                 Candidate(number, fragment, kind, near * self._score(key, types, kind, fragment))
                 for kind, fragment, near in places
+                if self._has_kind(key, types, fragment)
             ]
         return found
+
+    def _has_kind(self, key: FoundKey, types: Sequence[str], number: int) -> bool:
+        """Return whether a text may be the value of a caption that lacks a word of its key."""
+        text = self.fragments[number].segment.text
+        if key.kind == "DATE":
+            dates = find_dates(text[: settings.LONGEST_TYPED_CHARACTERS])
+            return any(date.start == 0 for date in dates)
+        is_name = (
+            fitness([key.kind], text) > 1 and text[:1].isupper() and not looks_like_label(text)
+        )
+        return not key.kind or (is_name and fitness(types, text) >= 1)
 
     def _score(self, key: FoundKey, types: Sequence[str], relation: str, number: int) -> float:
         """Return how well a fragment fits a key, without regard to its distance."""
