@@ -172,7 +172,7 @@ def run(
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Run a sweep. If many trainings wait, count them repeatedly until little time is left.
+    """Run a sweep. Then, while many trainings wait, measure their number until the time is used.
 
     Raises:
         JobFailed: the sweep failed.

@@ -224,7 +224,7 @@ def guard_model_id(entry: str) -> str:
 
 
 def guard_moment(entry: str) -> int:
-    """Return the time in an entry that `new_guard` returned, in milliseconds since 1970."""
+    """Return the time, in milliseconds since 1970, that `new_guard` wrote into an entry."""
     return int(entry.split(".", 2)[1])
 
 

@@ -63,7 +63,7 @@ def found_image(result: int | str) -> int:
 
 
 def checked_label(text: str) -> str:
-    """Check a label; return it trimmed, in Unicode form NFC, and in full length.
+    """Check a label; return it in Unicode form NFC, without spaces at its ends.
 
     Raises:
         CellFault: the label is empty, or contains characters that are not allowed.

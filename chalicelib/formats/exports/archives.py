@@ -229,7 +229,7 @@ class YoloPictures(BoxArchive):
         self._names = FreeNames(by_stem=True)
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add an image with its boxes. Centre and size of boxes are written as fractions."""
+        """Add an image with its boxes. Boxes are written as fractions of width and height."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"images/{name}", picture.content)
         width, height = _size(picture)

@@ -232,7 +232,7 @@ def _warn(columns: BatchColumns, names: Sequence[str]) -> UploadWarning:
 
 
 def warn_of_member(name: str) -> UploadWarning:
-    """Return the warning that the JSON member `name` was chosen for the texts by its name."""
+    """Return the warning that texts are read from the member `name`, which was only guessed."""
     return UploadWarning(
         COLUMNS_GUESSED,
         f"The texts were taken from the member '{name[:40]}' by its name. Send 'textColumn' to be "

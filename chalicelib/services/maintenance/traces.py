@@ -119,7 +119,7 @@ class TraceService:
         return waiting
 
     def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
-        """Delete what the corrections `ready` replaced; return False if the dataset is in use."""
+        """Delete the data that corrections replaced; return False if the dataset is in use."""
         stores, number = self._stores, dataset.dataset_id
         gone = {i for one in ready for i in one.traces.gone}
         changed = gone | {i for one in ready for i in one.traces.replaced}

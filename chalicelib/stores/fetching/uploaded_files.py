@@ -67,7 +67,7 @@ class UploadedFileStore:
         return str(signed["url"]), dict(signed["fields"])
 
     def receive(self, account_id: str, upload_id: str, etag: str) -> bool:
-        """Record that the file of a form has arrived.
+        """Record that the file of an upload form has arrived.
 
         Returns:
             False if the form does not exist, or its file had arrived before.

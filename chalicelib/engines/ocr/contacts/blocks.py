@@ -72,8 +72,8 @@ class _Blocks:
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
         """Return the piece that continues an address; None at the end of the address.
 
-        A text that does not look like part of an address may still be its town or quarter, if it is
-        between two lines of the address. Otherwise it ends the address.
+        A text that does not look like part of an address ends it. But between two lines of the
+        address, such a text may be a town or a quarter.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):

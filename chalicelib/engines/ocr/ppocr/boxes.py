@@ -81,7 +81,7 @@ class PixelGroups:
         return np.concatenate((np.stack((left, lines), 1), np.stack((right, lines), 1)))
 
     def course(self, index: int) -> Course | None:
-        """Return the middle line of a group from left to right; None if the group is short."""
+        """Return the centre line of a group of pixels; None if the group is too short."""
         own = slice(self._bounds[index], self._bounds[index + 1])
         rows, starts, ends = self._rows[own], self._starts[own], self._ends[own]
         left, width = int(starts.min()), int(ends.max() - starts.min())

@@ -40,14 +40,14 @@ class Domain:
     """Number to add to the product of `direction` and the unit vector from the centre to a text."""
 
     def evidence(self, features: Floats) -> Doubles:
-        """Return each text's cosine to the nearest training text and distance from the boundary.
+        """Return two facts on each text that show whether it belongs to the domain.
 
         Args:
             features: scaled features, float, shape (texts, dims).
 
         Returns:
-            The cosine and the distance, float64, shape (texts, 2). The distance is positive on the
-            domain's side of the boundary.
+            The cosine to the nearest training text, and the distance from the boundary of the
+            domain, float64, shape (texts, 2). The distance is positive inside the domain.
         """
         found = np.empty((len(features), 2))
         for first in range(0, len(features), _CHUNK_ROWS):

@@ -117,8 +117,8 @@ class SplitEvaluator:
         """Return label probabilities and rejections, as the finished model computes them.
 
         Args:
-            logits: `alone`, or `alone` plus weighted cosines to the nearest training texts.
-            alone: logits of the head.
+            logits: logits of the head, plus weighted cosines to the nearest training texts if any.
+            alone: logits of the head without these cosines.
             evidence: result of `Domain.evidence`; None without a rejector.
         """
         shares = probabilities(logits, self.temperature)

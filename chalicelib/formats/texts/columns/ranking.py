@@ -88,7 +88,7 @@ class ColumnProfile:
         )
 
     def score_label(self, rows: int) -> float:
-        """Return how much the column looks like a label column, at least 0."""
+        """Return a score of 0 or more: how much the column looks like a label column."""
         distinct = len(self.values)
         if not 2 <= distinct <= min(_MOST_LABELS, self.rows / 2):
             return 0.0

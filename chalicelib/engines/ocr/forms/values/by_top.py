@@ -1,4 +1,4 @@
-"""Finds things on a page by their height, without a search of the whole page."""
+"""Finds things on a page by their y position, without a search of the whole page."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class HolderBlock:
 
     @property
     def name(self) -> str:
-        """Last line of the name; on a card, the name may have two lines."""
+        """Text of the last line in `names`; empty if there is none."""
         return self.names[-1].text if self.names else ""
 
 

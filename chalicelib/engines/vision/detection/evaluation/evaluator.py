@@ -1,4 +1,4 @@
-"""Detects objects in images of a training from stored features; compares them with true boxes."""
+"""Detects objects in the images of a training, and compares the objects with the true boxes."""
 
 from __future__ import annotations
 
