@@ -153,9 +153,9 @@ def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
     text = piece.text
     if any(find_state_zips(one.text) for one in block):
         return is_country(text)
-    has_street = any(names_street(one.text) for one in block)
-    is_complete = has_street and any(find_postcodes(one.text) for one in block)
-    return not (is_complete and names_street(text))
+    # This text is tested first: most texts name no street, and a block has many lines.
+    is_second = names_street(text) and any(names_street(one.text) for one in block)
+    return not (is_second and any(find_postcodes(one.text) for one in block))
 
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
