@@ -13,7 +13,7 @@ from chalicelib.engines.ocr.forms.segments import is_level
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 # An amount with points only: all except the last are misread commas.
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+\.\d\d(?![\d.,])")
-_CENTS_BEHIND_COMMA = re.compile(r"\d,\d\d(?!\d)")
+_CENTS_BEHIND_COMMA = re.compile(r"\d,\d\d(?!\d|,\d)")
 _BROKEN = re.compile(r"[-(]?\$? ?\d{1,3}(?:[., ]\d{3})+(?:\.\d\d)?\)?")
 _BREAK = re.compile(r"(?<=\d)[. ](?=\d{3}(?!\d))")
 _WITH_CENTS = re.compile(r"(?:\d{1,3}(?:[.,]\d{3})+|\d+)\.\d\d")

@@ -17,7 +17,12 @@ from rapidfuzz import fuzz
 
 from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms.segments import LineSegment
-from chalicelib.engines.ocr.kinds.amounts import CURRENCY_CODES, find_money, find_numbers
+from chalicelib.engines.ocr.kinds.amounts import (
+    CURRENCY_CODES,
+    CURRENCY_SIGNS,
+    find_money,
+    find_numbers,
+)
 from chalicelib.engines.ocr.kinds.dates import find_dates
 from chalicelib.engines.ocr.kinds.span import Span
 
@@ -35,7 +40,7 @@ _WORD_DISTANCE = 3.0
 _TOKEN = re.compile(r"[^\W_]+")
 # Marks that join parts of one number or code.
 _JOINTS = "-/.,'"
-_CURRENCY = rf"(?:{CURRENCY_CODES}|[$£€¥₹])"
+_CURRENCY = rf"(?:{CURRENCY_CODES}|{CURRENCY_SIGNS})"
 _AMOUNT = re.compile(rf"[-+(]? ?{_CURRENCY}? ?-?(\d[\d.,' ]*) ?{_CURRENCY}?-?\)?", re.IGNORECASE)
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

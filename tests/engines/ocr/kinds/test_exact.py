@@ -164,13 +164,23 @@ def test_full_date_is_surer_than_a_part():
         ("Balance 1,114.30- of 5.00-10.00", ["1,114.30-"]),
         ("$1,234.O0", ["$1,234.00"]),
         ("1.5 of 12", []),
+        ("Total ₹ 1,17,859.00 and 2,04,118.50", ["₹ 1,17,859.00", "2,04,118.50"]),
+        ("Rs. 1,17,859/- paid", ["Rs. 1,17,859/-"]),
+        ("23.100,00 kr. og 7.700,- kr.", ["23.100,00 kr.", "7.700,- kr."]),
+        ("R 31 540.00 R189.50", ["R 31 540.00", "R189.50"]),
+        ("R$ 1.234,56", ["R$ 1.234,56"]),
+        ("Rp 1.250.000", ["Rp 1.250.000"]),
+        ("8 214.66", ["8 214.66"]),
+        ("2 150.00 each", ["150.00"]),
+        ("Platform R 5", []),
     ],
 )
 def test_money(line, amounts):
-    """Amounts need a sign or currency; plain numbers are not amounts."""
+    """Amounts in the notations of many countries are found whole; plain numbers are no amounts."""
     assert texts(find_money(line)) == amounts
 
 
 def test_numbers():
     """Numbers with separators and percent are found; digits inside words are not."""
     assert texts(find_numbers("1,234 items 5.5% A12 x")) == ["1,234", "5.5%"]
+    assert texts(find_numbers("1,17,859 and 1.250.000")) == ["1,17,859", "1.250.000"]
