@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
 from chalicelib.engines.ocr.forms import settings
+from chalicelib.engines.ocr.kinds.span import without_accents
 
 _TOKEN = re.compile(r"[^\W_]+|[#%]")
 # Positions at which an engine may have missed a space, for example between key and value.
 _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{3})(?=[A-Z][a-z])|(?<=[A-Za-z]{3})(?=\d)")
-_ACCENT = re.compile("[\u0300-\u036f]")
-_CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l", "ı": "l", "ł": "l"})
+_CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def tokens(text: str) -> list[Token]:
             plain = word.casefold()
             if not plain.isascii():
                 # Engines miss or invent accents on small letters.
-                plain = _ACCENT.sub("", unicodedata.normalize("NFKD", plain))
+                plain = without_accents(plain)
             found.append(Token(plain.translate(_CONFUSED), start, start + len(word)))
             start += len(word)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ _TIGHT = re.compile(
     r"(?<=[a-zà-ÿ.])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[a-zà-ÿ]{2})(?=\d)|(?<=\d)(?=[A-ZÀ-Þ][a-zà-ÿ])"
     r"|(?<=[A-Za-z],)(?=\w)|(?<=\d,)(?=[A-Za-z])|(?<=\b[A-Z]{2})(?=\d{4})"
 )
+_ACCENT = re.compile("[\u0300-\u036f]")
 _WORD = re.compile(r"[^\s,;:()|/\"]+")
 
 
@@ -63,6 +65,12 @@ def insert_spaces(text: str) -> str:
     `12ElmStreet,Reno` becomes `12 Elm Street, Reno`.
     """
     return _TIGHT.sub(" ", text)
+
+
+def without_accents(text: str) -> str:
+    """Return a text in lower case without accents; the dotless ı and the ł have none."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return _ACCENT.sub("", plain).translate({ord("ı"): "i", ord("ł"): "l"})
 
 
 def words_of(text: str) -> list[str]:

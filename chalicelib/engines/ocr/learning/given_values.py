@@ -23,7 +23,7 @@ from chalicelib.engines.ocr.kinds.amounts import (
     find_money,
     find_numbers,
 )
-from chalicelib.engines.ocr.kinds.dates import find_dates
+from chalicelib.engines.ocr.kinds.dates import find_dates, month_number
 from chalicelib.engines.ocr.kinds.span import Span
 
 # Maximum number of places of one value on one page. More places, as of "1", are not informative.
@@ -43,12 +43,6 @@ _JOINTS = "-/.,'"
 _CURRENCY = rf"(?:{CURRENCY_CODES}|{CURRENCY_SIGNS})"
 _AMOUNT = re.compile(rf"[-+(]? ?{_CURRENCY}? ?-?(\d[\d.,' ]*) ?{_CURRENCY}?-?\)?", re.IGNORECASE)
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-# First letters of months in other languages of dates, where they differ from the English ones.
-_FOREIGN_MONTHS = {
-    "mai": 5, "okt": 10, "dez": 12, "mär": 3, "fév": 2, "fev": 2, "avr": 4, "aoû": 8, "déc": 12,
-    "ene": 1, "abr": 4, "ago": 8, "dic": 12, "jui": 6, "mag": 5, "giu": 6, "lug": 7, "ott": 10,
-}  # fmt: skip
 _DATE_PART = re.compile(r"\d+|[^\W\d_]+")
 
 
@@ -142,14 +136,9 @@ def _date_parts(text: str) -> tuple[int, ...] | None:
             if len(word) > len("2024"):
                 return None
             parts.append(int(word) % 100)
-        elif month := _month(word.casefold()):
+        elif month := month_number(word):
             parts.append(month)
     return tuple(sorted(parts)) if len(parts) > 1 else None
-
-
-def _month(word: str) -> int:
-    start = word[:3]
-    return _MONTHS.index(start) + 1 if start in _MONTHS else _FOREIGN_MONTHS.get(start, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,10 @@ def test_websites(line, sites):
         "July 09, 1991", "09/13/2021", "2021-09-13", "13.09.2021", "2021-09-13T10:11:12Z",
         "09/13/2021 10:15 AM", "Monday, 3rd of March 2020 at 5 pm", "12-Jan-99", "March 2021",
         "Jan '21", "10:30", "5 pm", "4 July", "Tue 5/6/21", "14 juillet 2020", "JULY 9 1991",
-        "Jan. 5, 2020, 14:00 UTC", "July 09 , 1991", "12/2025", "20210913",
+        "Jan. 5, 2020, 14:00 UTC", "July 09 , 1991", "12/2025", "20210913", "1er mars 2026",
+        "12 de junio de 2026", "12 giugno 2026", "28 februari 2026", "25. marts 2026",
+        "3 września 2026", "21. října 2026", "3 EKIM 2026", "5 out. 2026", "1. maaliskuuta 2026",
+        "2026年3月1日", "31.10.2026 10.30 Uhr", "14h30", "12 fevrier 2026", "2. MAERZ 2026",
     ],
 )  # fmt: skip
 def test_date(date):
@@ -138,7 +141,7 @@ def test_date(date):
 
 
 @pytest.mark.parametrize(
-    "line", ["99/99/2021", "(716) 319-4874", "1.2.3.4", "May", "45:99", "v1.2.20"]
+    "line", ["99/99/2021", "(716) 319-4874", "1.2.3.4", "May", "45:99", "v1.2.20", "12 set 20"]
 )
 def test_other_digits_are_no_date(line):
     """Invalid days and months, numbers and versions are not dates."""
