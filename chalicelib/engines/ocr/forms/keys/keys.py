@@ -10,19 +10,20 @@ from itertools import groupby, islice
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.caption_words import REMARK, is_instruction
+from chalicelib.engines.ocr.forms.caption_words import REMARK, is_instruction, looks_like_label
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.keys.partial_wordings import search_partial_wordings
 from chalicelib.engines.ocr.forms.keys.units import make_units
-from chalicelib.engines.ocr.forms.keys.wordings import search_wordings
+from chalicelib.engines.ocr.forms.keys.wordings import meanings_of, search_wordings
 from chalicelib.engines.ocr.forms.segments import LineSegment
-from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity
+from chalicelib.engines.ocr.forms.spelling import fold, is_short, similarity, tokens
 from chalicelib.engines.ocr.forms.virtual_fields import is_printed
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.span import WORD_LISTS, word_set
 
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].:]*|[^\w]*")
 _NUMBER_AT_END = re.compile(r"(?:^|\s)\d{1,2}[a-z]?\s*$")
+_NUMBER = ("=number",)
 _COLON = re.compile(r"\s*[:：]")
 # Words that follow a key in a sentence that mentions it.
 _PROSE = word_set(WORD_LISTS["prose"])
@@ -79,7 +80,9 @@ def find_keys(
     alike = keys_alike(keys)
     units = make_units(segments)
     every = search_keys(list(alike), units, segments, check)
-    readings, groups = every, list(alike.values())
+    groups = list(alike.values())
+    wordings = search_wordings(dict(enumerate(alike)), units, segments)
+    readings = every + list(islice(wordings, settings.MOST_KEY_MATCHES))
     counts = {group: len(numbers) for group, numbers in enumerate(groups)}
     taken: Taken = {}
     found: dict[int, list[FoundKey]] = {group: [] for group in counts}
@@ -94,9 +97,6 @@ def find_keys(
         if not _choose(judged, counts, found, taken):
             break
     missing = {group: texts for group, texts in enumerate(alike) if not found[group]}
-    others = islice(search_wordings(missing, units, segments), settings.MOST_KEY_MATCHES)
-    _choose([_judge(each, segments, taken) for each in others], counts, found, taken)
-    missing = {group: texts for group, texts in missing.items() if not found[group]}
     partial = search_partial_wordings(dict(enumerate(alike)), missing, units, segments)
     _choose([_judge(each, segments, taken) for each in partial], counts, found, taken)
     spare = [_judge(each, segments, taken) for each in _likeliest(every, taken)]
@@ -190,7 +190,6 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
         reading.similarity**2
         * _fits_before(before, has_colon, is_short(reading.variation), begin > 0)
         * _fits_after(after, has_colon, segments[last].text[:end].endswith("."))
-        * (settings.KEY_IN_PROSE if _is_inside(before, after, has_colon) else 1.0)
         * _fits_case(reading.variation, read)
         * settings.KEY_LINE_FACTOR ** (len(cut) - 1)
     )
@@ -223,20 +222,13 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
     return settings.KEY_IN_PROSE if is_few else settings.KEY_BEHIND_MANY_WORDS
 
 
-def _is_inside(before: str, after: str, has_colon: bool) -> bool:
-    first = after.split()[:1]
-    return (
-        not has_colon
-        and before.rstrip()[-1:].isalpha()
-        and bool(first)
-        and first[0].strip(".,").isalpha()
-        and first[0][:1].isupper() == before.split()[-1][:1].isupper()
-    )
-
-
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
     """Return a factor, high if the text after a key is empty, a colon or a remark."""
-    if has_colon or not any(letter.isalnum() for letter in after) or REMARK.fullmatch(after):
+    if has_colon or REMARK.fullmatch(after):
+        return 1.0
+    if _begins_caption(after):
+        return settings.KEY_IN_PROSE
+    if not any(letter.isalnum() for letter in after):
         return 1.0
     if has_stop and is_instruction(after.lstrip()):
         return 1.0
@@ -248,6 +240,15 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
         return settings.KEY_IN_SMALL_LETTERS
     is_few = len(after.split()) <= settings.FEW_WORDS_AROUND_KEY
     return settings.KEY_BEFORE_FEW_WORDS if is_few else settings.KEY_IN_SMALL_LETTERS
+
+
+def _begins_caption(text: str) -> bool:
+    """Return whether the next word is a caption's, so that a key before it may be incomplete."""
+    return any(
+        not text[: word.start].strip()
+        and (looks_like_label(text[: word.end]) or meanings_of([(0, word)], [text]) == [_NUMBER])
+        for word in tokens(text[: settings.LONG_KEY_CHARACTERS])[:1]
+    )
 
 
 def _fits_case(wanted: str, read: str) -> float:
