@@ -19,7 +19,7 @@ _BREAK = re.compile(r"(?<=\d)[. ](?=\d{3}(?!\d))")
 _WITH_CENTS = re.compile(r"(?:\d{1,3}(?:[.,]\d{3})+|\d+)\.\d\d")
 _WITHOUT_CENTS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CENTS = re.compile(r"[.,]\d\d$")
-_MARKS = "$ ()-*"
+_MARKS = "$ ()-+*CDR"
 # An amount without a point between dollars and cents: 1,204 50.
 _APART = re.compile(r"(?<![\w.,/-])(\d{1,3}(?:,\d{3})*) (\d\d)(?![\w.,/-]| \d)")
 _APART_WITH_COMMA = re.compile(_APART.pattern.replace("*) ", "+) "))

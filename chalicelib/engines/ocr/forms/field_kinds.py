@@ -19,10 +19,10 @@ from chalicelib.engines.ocr.kinds.span import Span
 
 
 def _find_numbers(text: str) -> tuple[Span, ...]:
-    """Return the numbers of a text that are not parts of dates."""
-    numbers = find_numbers(text)
-    if any(number.text == text for number in numbers):
-        return numbers
+    """Return the numbers of a text that are not parts of dates; `-$5` and `(5.00)` are whole."""
+    for spans in (find_numbers(text), find_money(text) if set(text) & set("-−–(") else ()):
+        if any(span.end - span.start == len(text) for span in spans):
+            return spans
     for day in find_dates(text):
         text = text[: day.start] + " " * (day.end - day.start) + text[day.end :]
     return find_numbers(text)

@@ -13,12 +13,17 @@ from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.grouping import grouped
 from chalicelib.engines.ocr.kinds.address import address_confidence
+from chalicelib.engines.ocr.kinds.amounts import CURRENCY_CODES, CURRENCY_SIGNS
 
 # Marks between a key and its value, as recognised: colons, underlines, dots, arrows, ° of n°.
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤°º"
-# Directly before a number: its sign or decimal point, or asterisks in place of hidden digits.
+# Before a number: its sign or decimal point, or asterisks in place of hidden digits. After a sign,
+# there may be a space at the beginning of the text or after a colon.
 # The bound keeps the search linear in long rows of asterisks.
-_LEAD = re.compile(r"(?:[*•]{2}[*•\s-]{0,40}|[*•]|(?<![^ :])[.-])$")
+_LEAD = re.compile(
+    r"(?:[*•]{2}[*•\s-]{0,40}|[*•]|(?<![^ :])[.–-]|(?:^|(?<=[:：])|(?<=[:：] ))[–-] )$"
+)
+_FIGURE = re.compile(rf"(?:{CURRENCY_CODES}|{CURRENCY_SIGNS})? ?[.(]?\d")
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _LED = re.compile(r".+?\s?(?:[.…·_] ?){4,}")
@@ -271,7 +276,7 @@ def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
     while begin < end and (text[begin] in _FILLER or text.startswith("# ", begin, end)):
         begin += 1
     end = begin + len(text[begin:end].rstrip(_TRAILING))
-    if text[begin : begin + 1].isdecimal() and (lead := _LEAD.search(text, start, begin)):
+    if _FIGURE.match(text, begin, end) and (lead := _LEAD.search(text, start, begin)):
         begin = lead.start()
     if begin >= end or not any(letter.isalnum() for letter in text[begin:end]):
         return None

@@ -288,3 +288,22 @@ def test_small_negative_number_next_to_or_below_a_key_is_its_value(
     form.write(x, y, "(45)")
 
     assert _read(form, TemplateKey("change", ("Net change",))) == {"change": "(45)"}
+
+
+@pytest.mark.parametrize("types", [(), ("CURRENCY",), ("NUMBER",)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Change: -$20.00", "-$20.00"),
+        ("Change: - $300.00", "- $300.00"),
+        ("Change: −€5.00", "−€5.00"),
+        ("Change:  –1,045.10", "–1,045.10"),
+        ("Change - 45.10", "45.10"),
+    ],
+)
+def test_sign_of_an_amount_is_part_of_it(text: str, value: str, types: tuple[str, ...]) -> None:
+    """A minus stays with its amount; a dash between a caption and an amount is no minus."""
+    form = DrawnForm()
+    form.write(60, 100, text)
+
+    assert _read(form, TemplateKey("change", ("Change",), types)) == {"change": value}

@@ -96,11 +96,6 @@ def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int
     return int(cost.argmin())
 
 
-def nearness_right(gap: float) -> float:
-    """Return a factor, 0 to 1, that falls with the gap between key and text, in key heights."""
-    return math.exp(-max(0.0, gap) / settings.DECAY_RIGHT_HEIGHTS)
-
-
 def nearness_stacked(
     gap: float, other: Doubles, rect: Rect, height: float, is_below: bool
 ) -> float:
@@ -412,7 +407,7 @@ class Neighbourhood:
         gap = float(gaps[fragment])
         if gap >= label:
             return
-        near = nearness_right(gap)
+        near = math.exp(-max(0.0, gap) / settings.DECAY_RIGHT_HEIGHTS)
         if key.has_colon and gap < settings.BELOW_HEIGHTS:
             yield INLINE, fragment, near
         elif not self._is_labelled[fragment]:
