@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isinf
@@ -178,9 +179,8 @@ class Neighbourhood:
             [any(map(str.isdecimal, each.segment.text)) for each in self.fragments], dtype=bool
         )
         self._rects = as_array([fragment.segment.rect for fragment in self.fragments])
-        labels = [segment.rect for key in keys for segment in key.segments]
         others = [segment.rect for segment in unmatched.labels]
-        self._labels = as_array([*labels, *others])
+        self._labels = as_array([*self._key_rects, *others])
         self._captions = as_array([key.rect for key in keys] + others)
         self._is_reversed = bool(self.fragments) and self._are_below_values()
 
@@ -209,9 +209,10 @@ class Neighbourhood:
         owned = {fragment.owner: number for number, fragment in enumerate(self.fragments)}
         found = []
         for number, key in enumerate(self.keys):
-            types = templates[key.number].types
+            types, expected = templates[key.number].types, templates[key.number].format
             line_number = self._numbered.before_value(key, self._key_rects)
             is_row, own = self._columns.own_number(key.rect, key.text, types)
+            is_row = is_row and (own is None or self._has_format(expected, own))
             # Line numbers and columns are stronger signs than any distance.
             if line_number is not None:
                 places = list(self._behind(line_number.rect))
@@ -223,10 +224,11 @@ class Neighbourhood:
             else:
                 places = [(INLINE, owned[number], 1.0)] if number in owned else []
                 places += self._around(key, types) if len(self.fragments) else []
+            places = [place for place in places if self._has_kind(key, types, place[1])]
+            formatted = [place for place in places if self._has_format(expected, place[1])]
             found += [
                 Candidate(number, fragment, kind, near * self._score(key, types, kind, fragment))
-                for kind, fragment, near in places
-                if self._has_kind(key, types, fragment)
+                for kind, fragment, near in formatted or places
             ]
         return found
 
@@ -240,6 +242,12 @@ class Neighbourhood:
             fitness([key.kind], text) > 1 and text[:1].isupper() and not looks_like_label(text)
         )
         return not key.kind or (is_name and fitness(types, text) >= 1)
+
+    def _has_format(self, expected: str, number: int) -> bool:
+        """Return whether whole words of a text match an expression; an empty one matches all."""
+        text = self.fragments[number].segment.text[: settings.LONGEST_TYPED_CHARACTERS]
+        wanted = rf"(?<!\S)(?:{expected or '.*'})(?!\S)"
+        return re.search(wanted, text, re.IGNORECASE) is not None
 
     def _score(self, key: FoundKey, types: Sequence[str], relation: str, number: int) -> float:
         """Return how well a fragment fits a key, without regard to its distance."""
@@ -344,9 +352,8 @@ class Neighbourhood:
         """
         rect, height = key.rect, key.height
         box = self._rulings.box(rect)
-        if not isfinite(box.height) or (isinf(box.min_x) and isinf(box.max_x)):
-            return None
-        if not self._rulings.is_drawn(box):
+        is_open = isinf(box.height) or (isinf(box.min_x) and isinf(box.max_x))
+        if is_open or not self._rulings.is_drawn(box):
             return None
         room, above = box.max_y - rect.max_y, rect.min_y - box.min_y
         if room < max(settings.BOX_ROOM_HEIGHTS * height, 2 * above):
@@ -411,10 +418,9 @@ class Neighbourhood:
         if key.has_colon and gap < settings.BELOW_HEIGHTS:
             yield INLINE, fragment, near
         elif not self._is_labelled[fragment]:
-            place = self.fragments[fragment].segment.rect
-            is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
-            if is_boxed_row(self.fragments[fragment].segment.text):
-                is_ruled = False  # the rule is the side of the first box
+            value = self.fragments[fragment].segment
+            is_ruled = self._rulings.between_columns(key.segments[-1].rect, value.rect)
+            is_ruled = not is_boxed_row(value.text) and is_ruled  # the side of its first box
             weight = settings.LABEL_LIKE_FACTOR if self._is_adjacent_caption(key, fragment) else 1.0
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 

@@ -239,7 +239,8 @@ class Continuation:
         is_placed = _is_centred(key.rect, last, self._segment(other)) or (
             chosen.relation in {ADJACENT, BOXED} and self._is_alone(key, last.rect, other)
         )
-        is_captioned = (key.has_colon and chosen.relation == BELOW) or _differs(key, last)
+        is_captioned = key.has_colon and chosen.relation == BELOW
+        is_captioned = is_captioned or not _is_alike(key.segments[-1], last)
         is_alike = not hangs and is_captioned and _is_alike(last, self._segment(other))
         is_alike = is_alike and "NAME" not in types and self._is_block(chosen, last)
         must_be_full = not (is_address or is_placed or is_alike) and (
@@ -366,13 +367,6 @@ def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reac
     off = abs(left.rect.center[1] - right.rect.center[1])
     is_other_print = off > settings.OFF_LEVEL_HEIGHTS * height and right.height > height
     return gap < max(nearest, reach) and not is_other_print
-
-
-def _differs(key: FoundKey, value: LineSegment) -> bool:
-    """Return whether a caption is printed smaller than its value, or only one of them is bold."""
-    caption = key.segments[-1]
-    is_smaller = caption.height < settings.SAME_PRINT * value.height
-    return is_smaller or caption.line.is_bold != value.line.is_bold
 
 
 def _is_alike(upper: LineSegment, lower: LineSegment) -> bool:

@@ -52,6 +52,20 @@ def test_sign_of_a_number_is_not_part_of_it(first: str, second: str) -> None:
     assert _values(form) == form.values
 
 
+def test_text_with_the_format_of_a_key_is_its_value() -> None:
+    """Of the texts near a key, one with the usual format comes before a nearer one without."""
+    form = DrawnForm()
+    form.write(100, 100, "Tax ID")
+    form.write(170, 100, "Box A17")
+    form.write(100, 130, "48-1122334")
+    form.expect("tax_id", "48-1122334", "Tax ID")
+
+    assert _values(form) == {"tax_id": "Box A17"}
+    (key,) = form.template.keys
+    template = replace(form.template, keys=(replace(key, format=r"\d{2}-\d{7}"),))
+    assert find_fields(form.read(), template)[0].value_text == "48-1122334"
+
+
 def test_next_row_continues_no_value() -> None:
     """A full line ends a value if the text below its caption has a value too."""
     form = DrawnForm()
