@@ -245,8 +245,8 @@ def test_keys_of_the_scope_predict_predict(presage: Run, answers: dict[str, Any]
     assert (status, said) == (0, "late 0.900\tWhere is it?\n")
 
 
-def test_a_file_is_no_text(presage: Run, answers: dict[str, Any], tmp_path: Path) -> None:
-    """The name of a file is not predicted as a text, and the error names the command for files."""
+def test_a_table_is_no_text(presage: Run, answers: dict[str, Any], tmp_path: Path) -> None:
+    """A table is refused before any text is predicted; the error names the command for tables."""
     answers["/language/train/GlobalX"] = 404, {"message": "no model", "code": "model_not_found"}
     (tmp_path / "new.csv").write_text("text\nhello\n")
     status, _, error = presage("predict", "GlobalX", "a long text " * 99, str(tmp_path / "new.csv"))
@@ -447,3 +447,23 @@ def test_a_profile_without_a_name_is_refused(words: str, presage: Run) -> None:
     status, _, error = presage(*words.split())
 
     assert (status, "--profile" in error) == (2, True)
+
+
+def test_text_of_a_file_is_predicted(
+    presage: Run, answers: dict[str, Any], sent: list[bytes], tmp_path: Path
+) -> None:
+    """A text file stands for its text; a table is refused with the command for its rows."""
+    mail, table, scan = (tmp_path / name for name in ("mail.txt", "mails.csv", "scan.dat"))
+    mail.write_text("I love it")
+    table.write_text("text\nI love it\n")
+    scan.write_bytes(b"\xff\xfe\xfd")
+    found = {"probabilities": [{"label": "positive", "probability": 0.9}]}
+    answers["/language/sentiment"] = found
+
+    status, out, error = presage("sentiment", mail)
+    assert (status, out) == (0, f"positive 0.900\t{mail}\n"), error
+    assert b"I love it" in sent[-1]
+    status, _, error = presage("sentiment", table)
+    assert (status, f"presage batch run {table} --model CommunitySentiment" in error) == (1, True)
+    status, _, error = presage("sentiment", scan)
+    assert (status, "no readable text file" in error) == (1, True)

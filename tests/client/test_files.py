@@ -12,7 +12,7 @@ import pypdfium2 as pdfium
 import pytest
 from PIL import Image
 from presage import FileError, _folders
-from presage._files import open_source
+from presage._files import open_batch, open_source
 from presage._pictures import MAX_PAGES, convert, scale_boxes
 
 from tests.conversions import INSIDE, OUTSIDE, Conversion, transparent_images
@@ -230,3 +230,31 @@ def test_boxes_are_in_pixels_of_the_original_image():
         "maxY": 240,
     }
     assert found["probabilities"][1]["boundingBox"] == nowhere
+
+
+def test_batch_of_a_folder_has_its_documents_and_subfolders(tmp_path):
+    """Images and PDFs of all subfolders are sent, TIFF as PDF; a warning names the other files."""
+    (tmp_path / "march").mkdir()
+    contents = {"a.png": picture("PNG"), "march/b.pdf": b"%PDF", "notes.txt": b"x", ".a.png": b""}
+    pages = [Image.new("L", (40, 30), 255)] * (MAX_PAGES + 1)
+    contents |= {"march/c.tiff": tiff(*pages[:2]), "long.tif": tiff(*pages)}
+    contents["march/b.tiff"] = contents["march/c.tiff"]
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.warns(UserWarning, match=r"not sent: notes\.txt\.$"):
+        source = open_batch(tmp_path)
+    with zipfile.ZipFile(source.stream) as archive:
+        # A file that cannot be converted is sent as it is, and the service reports its fault.
+        names = ["a.png", "long.tif", "march/b.pdf", "march/b.tiff.pdf", "march/c.pdf"]
+        assert archive.namelist() == names
+        assert len(pdfium.PdfDocument(archive.read("march/c.pdf"))) == 2
+    assert open_source(source) is source
+    assert source.name == f"{tmp_path.name}.zip"
+    source.close()
+
+
+def test_batch_of_a_folder_without_documents_is_refused(tmp_path):
+    """A folder without any image or PDF is an error that says so."""
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(FileError, match="no image and no PDF"):
+        open_batch(tmp_path)

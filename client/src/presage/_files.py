@@ -10,16 +10,18 @@ from presage._sources import File, Source, is_address
 from presage.errors import FileError
 
 
-def open_source(file: File, progress: bool | None = None) -> Source:
+def open_source(file: File | Source, progress: bool | None = None) -> Source:
     """Open a file to send; a folder is packed into a zip archive.
 
     Args:
-        file: path, bytes, open file or folder.
+        file: path, bytes, open file or folder; an opened file is returned unchanged.
         progress: whether to show a progress bar for folders; by default only on a terminal.
 
     Raises:
         FileError: the file cannot be read.
     """
+    if isinstance(file, Source):
+        return file
     if isinstance(file, (bytes, bytearray)):
         return Source(io.BytesIO(file), "data", len(file))
     if isinstance(file, (str, os.PathLike)):
@@ -39,14 +41,34 @@ def open_documents(file: File) -> File:
     Raises:
         FileError: the folder has no `values.json`, or a file cannot be read.
     """
-    if not isinstance(file, (str, os.PathLike)) or is_address(file):
-        return file
-    path = Path(file).expanduser()
-    if not path.is_dir():
+    folder = _folder(file)
+    if folder is None:
         return file
     from presage._folders import zip_documents  # only folders need it
 
-    return zip_documents(path)
+    return zip_documents(folder)
+
+
+def open_batch(file: File | None, progress: bool | None = None) -> File | Source | None:
+    """Pack a folder of images and documents, subfolders included; return other files unchanged.
+
+    Raises:
+        FileError: the folder has no image or PDF, or too many files.
+    """
+    folder = None if file is None else _folder(file)
+    if folder is None:
+        return file
+    from presage._folders import zip_batch  # only folders need it
+
+    return zip_batch(folder, progress)
+
+
+def _folder(file: File) -> Path | None:
+    """Return the path of a folder; None for anything else."""
+    if not isinstance(file, (str, os.PathLike)) or is_address(file):
+        return None
+    path = Path(file).expanduser()
+    return path if path.is_dir() else None
 
 
 def _open_path(path: Path, progress: bool | None) -> Source:

@@ -50,7 +50,7 @@ class Source:
         self.stream.close()
 
 
-def is_address(file: File) -> bool:
+def is_address(file: File | Source) -> bool:
     """Return whether `file` is a URL or a path from `uploads.send`, which the service fetches."""
     return isinstance(file, str) and file.startswith(("http://", "https://", "presage:upload/"))
 

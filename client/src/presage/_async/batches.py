@@ -13,9 +13,17 @@ from presage._async.fetching import save
 from presage._async.pages import AsyncPages
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
+from presage._files import open_batch
 from presage._records import decode, request_id
 from presage._requests import Request
-from presage._sources import BatchOcrOptions, BatchTextOptions, File, Unpack, api_fields
+from presage._sources import (
+    BatchOcrOptions,
+    BatchTextOptions,
+    File,
+    Source,
+    Unpack,
+    api_fields,
+)
 from presage.errors import JobFailedError, PresageError
 
 
@@ -100,7 +108,7 @@ class AsyncBatchMaker:
         self._base = f"{family.path}/{name}"
 
     async def _create(
-        self, fields: dict[str, Any], file: File | None, progress: bool | None
+        self, fields: dict[str, Any], file: File | Source | None, progress: bool | None
     ) -> AsyncBatch:
         if file is None:
             # The fields name a dataset instead.
@@ -205,7 +213,8 @@ class AsyncPictureBatches(AsyncBatchList):
             model_id: id of the model. `OCRModel` reads documents, which do not count as
                 predictions.
             file: a zip archive or folder of images (for `OCRModel` also PDFs): a path, URL, bytes
-                or open file.
+                or open file. A folder is sent with its subfolders; a warning names its files that
+                are neither images nor PDFs, which are not sent.
             dataset_id: a dataset whose uploaded images are predicted, instead of a file.
             kind: `predict`, `detect` or `ocr`; by default the model's type decides.
             num_results: maximum number of labels per prediction.
@@ -222,4 +231,4 @@ class AsyncPictureBatches(AsyncBatchList):
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
         fields |= {"numResults": num_results, "name": name, "format": format}
         fields |= {"partial": partial, **api_fields(reading, BatchOcrOptions)}
-        return await self._create(fields, file, progress)
+        return await self._create(fields, open_batch(file, progress), progress)

@@ -56,12 +56,12 @@ class Uploads:
 
     @contextmanager
     def attached(
-        self, file: File, field: str, address_field: str, progress: bool | None = None
+        self, file: File | Source, field: str, address_field: str, progress: bool | None = None
     ) -> Iterator[Attached]:
         """Yield fields and form parts with which a call sends a file.
 
         Args:
-            file: path, URL, bytes, open file or folder.
+            file: path, URL, bytes, open file, folder or opened source.
             field: form field for a file that is sent in the call.
             address_field: form field for a URL, or for the path of a file sent to the bucket.
             progress: whether to show a progress bar; by default only on a terminal.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -13,7 +16,7 @@ from presage._sources import BatchOcrOptions, BatchTextOptions
 from presage._sync.families import Language, Vision
 from presage.cli.context import Id, Json, Quiet, client, find_model, pairs, shows_progress
 from presage.cli.options import known_options, warning_line
-from presage.cli.output import print_json, say, show, table
+from presage.cli.output import note, print_json, say, show, table
 from presage.errors import NotFoundError
 
 app = typer.Typer(
@@ -67,7 +70,7 @@ def run(
     # Before the batch is created, which would use up predictions.
     if output is not None and output.exists() and not force:
         raise PresageError(f"{output} already exists: --force overwrites it.")
-    with client() as service:
+    with client() as service, _noted_warnings():
         family = _family_of(service, model, file)
         fields = _fields(family, file, output, options)
         made = family.batches.create(
@@ -82,6 +85,19 @@ def run(
             lines = [f"{made.counts.done} lines{failed}, {size:,} bytes: {place}"]
         lines += [warning_line(warning, app) for warning in made.warnings or ()]
     show(made, [made.id] if as_id else lines, as_json=as_json)
+
+
+@contextmanager
+def _noted_warnings() -> Iterator[None]:
+    """Print warnings, such as of files that are not sent, without the code that gave them."""
+
+    def print_warning(message: Warning | str, *_: object, **__: object) -> None:
+        note(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = print_warning
+        yield
 
 
 @app.command("list")

@@ -12,15 +12,19 @@ from typing import Annotated, Any
 import typer
 
 from presage import FormResult, OcrResult, PresageError, TableResult, records
+from presage._sources import CONVERTIBLE, PICTURES
 from presage.cli import drawing
 from presage.cli.context import Json, ModelId, PngFile, client, family_of, find_model
 from presage.cli.output import note, print_json, say, show, table
 from presage.errors import NotFoundError, PermissionDeniedError
 
+# Endings of files whose rows are predicted as a batch.
+_TABLES = frozenset({".csv", ".tsv", ".xlsx", ".jsonl"})
 Samples = Annotated[
     list[str],
     typer.Argument(
-        help="Texts or image files; `-` reads one text per line from stdin.", show_default=False
+        help="Texts, text files or image files; `-` reads one text per line from stdin.",
+        show_default=False,
     ),
 ]
 Results = Annotated[
@@ -46,16 +50,12 @@ def predict(
             family = family_of(service, kind)
         # Models that ship with the service have no training; API keys of scope `predict` see none.
         except (NotFoundError, PermissionDeniedError):
-            family = service.vision if all(map(isfile, samples)) else service.language
+            family = service.vision if all(map(_is_picture, samples)) else service.language
             kind = ""
-        files = [item for item in samples if isfile(item) and Path(item).suffix]
-        if files and family is service.language:
-            raise PresageError(
-                f"{files[0]} is a file, and the model reads texts. Predict the rows of a file with "
-                f"`presage batch run {files[0]} --model {model_id}`."
-            )
+        texts = _texts(samples, model_id) if family is service.language else {}
         for sample in _each(samples):
-            answer = family.predict_sample(model_id, kind, sample, results, explain or None)
+            content = texts.get(sample, sample)
+            answer = family.predict_sample(model_id, kind, content, results, explain or None)
             _show_answer(sample, answer, results or 1, as_json)
 
 
@@ -68,6 +68,31 @@ def _each(samples: Iterable[str]) -> Iterable[str]:
         for line in sys.stdin:
             if text := line.rstrip("\r\n"):
                 yield text
+
+
+def _is_picture(sample: str) -> bool:
+    return isfile(sample) and Path(sample).suffix.lower() in PICTURES | CONVERTIBLE
+
+
+def _texts(samples: Iterable[str], model_id: str) -> dict[str, str]:
+    """Return the texts of the samples, read before any of them is predicted."""
+    return {sample: _text(sample, model_id) for sample in samples}
+
+
+def _text(sample: str, model_id: str) -> str:
+    """Return a sample, or the text of the file that it names."""
+    suffix = Path(sample).suffix.lower() if isfile(sample) else ""
+    if suffix in _TABLES:
+        raise PresageError(
+            f"{sample} is a table. Predict its rows with "
+            f"`presage batch run {sample} --model {model_id}`."
+        )
+    try:
+        return Path(sample).read_text("utf-8") if suffix else sample
+    except (OSError, UnicodeDecodeError) as error:
+        raise PresageError(
+            f"{sample} is no readable text file in UTF-8 ({error}). Pass its text instead."
+        ) from error
 
 
 def _show_answer(sample: str, answer: Any, limit: int, as_json: bool) -> None:
@@ -111,8 +136,10 @@ def _box_line(item: dict[str, Any]) -> str:
 def sentiment(samples: Samples, as_json: Json = False) -> None:
     """Predict whether texts are positive, negative or neutral."""
     with client() as service:
+        texts = _texts(samples, "CommunitySentiment")
         for sample in _each(samples):
-            _show_answer(sample, service.language.sentiment(sample), 1, as_json)
+            answer = service.language.sentiment(texts.get(sample, sample))
+            _show_answer(sample, answer, 1, as_json)
 
 
 def ocr(
