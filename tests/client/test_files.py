@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +235,7 @@ def test_boxes_are_in_pixels_of_the_original_image():
 
 
 def test_batch_of_a_folder_has_its_documents_and_subfolders(tmp_path):
-    """Images and PDFs of all subfolders are sent, TIFF as PDF; a warning names the other files."""
+    """Images and PDFs of all subfolders are sent under their paths; a warning names the others."""
     (tmp_path / "march").mkdir()
     contents = {"a.png": picture("PNG"), "march/b.pdf": b"%PDF", "notes.txt": b"x", ".a.png": b""}
     pages = [Image.new("L", (40, 30), 255)] * (MAX_PAGES + 1)
@@ -241,20 +243,48 @@ def test_batch_of_a_folder_has_its_documents_and_subfolders(tmp_path):
     contents["march/b.tiff"] = contents["march/c.tiff"]
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
-    with pytest.warns(UserWarning, match=r"not sent: notes\.txt\.$"):
-        source = open_batch(tmp_path)
+    with pytest.warns(UserWarning, match=r"^Not sent.* of images or PDFs: notes\.txt\.$"):
+        source = open_batch(tmp_path, "OCRModel")
     with zipfile.ZipFile(source.stream) as archive:
         # A file that cannot be converted is sent as it is, and the service reports its fault.
-        names = ["a.png", "long.tif", "march/b.pdf", "march/b.tiff.pdf", "march/c.pdf"]
+        names = ["a.png", "long.tif", "march/b.pdf", "march/b.tiff", "march/c.tiff"]
         assert archive.namelist() == names
-        assert len(pdfium.PdfDocument(archive.read("march/c.pdf"))) == 2
+        assert archive.read("long.tif") == contents["long.tif"]
+        # The service recognises files by their content.
+        assert len(pdfium.PdfDocument(archive.read("march/c.tiff"))) == 2
     assert open_source(source) is source
     assert source.name == f"{tmp_path.name}.zip"
     source.close()
 
 
-def test_batch_of_a_folder_without_documents_is_refused(tmp_path):
-    """A folder without any image or PDF is an error that says so."""
+def test_batch_of_images_has_no_documents(tmp_path):
+    """A model of images is not sent the PDFs of a folder, which it would refuse one by one."""
+    (tmp_path / "a.png").write_bytes(picture("PNG"))
+    (tmp_path / "b.pdf").write_bytes(b"%PDF")
+    with pytest.warns(UserWarning, match=r"^Not sent.* of images: b\.pdf\.$"):
+        source = open_batch(tmp_path, "GeneralImageClassifier")
+    with closing(source), zipfile.ZipFile(source.stream) as archive:
+        assert archive.namelist() == ["a.png"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_batch_scales_images_down_only_above_the_limit(tmp_path, monkeypatch):
+    """An image up to the limit of documents is sent as it is; a warning names a smaller copy."""
+    large = Image.frombytes("RGB", (1500, 1300), os.urandom(1500 * 1300 * 3))
+    large.save(tmp_path / "a.png")
+    source = open_batch(tmp_path, "OCRModel")
+    with closing(source), zipfile.ZipFile(source.stream) as archive:
+        assert archive.read("a.png") == (tmp_path / "a.png").read_bytes()
+    monkeypatch.setattr(_folders, "MAX_DOCUMENT_BYTES", 1_000_000)
+    with pytest.warns(UserWarning, match=r"^Scaled down.*: a\.png\.$"):
+        source = open_batch(tmp_path, "any", "ocr")
+    with closing(source), zipfile.ZipFile(source.stream) as archive:
+        assert len(archive.read("a.png")) <= 1_000_000
+
+
+@pytest.mark.parametrize(("model", "kinds"), [("OCRModel", "images or PDFs"), ("M", "images")])
+def test_batch_of_a_folder_without_files_to_send_is_refused(model, kinds, tmp_path):
+    """A folder without any file that the model reads is an error that says so."""
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(FileError, match="no image and no PDF"):
-        open_batch(tmp_path)
+    with pytest.raises(FileError, match=f"have no {kinds}"):
+        open_batch(tmp_path, model)

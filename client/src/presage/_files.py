@@ -6,7 +6,7 @@ import io
 import os
 from pathlib import Path
 
-from presage._sources import File, Source, is_address
+from presage._sources import DOCUMENT_MODELS, File, Source, is_address
 from presage.errors import FileError
 
 
@@ -49,18 +49,21 @@ def open_documents(file: File) -> File:
     return zip_documents(folder)
 
 
-def open_batch(file: File | None, progress: bool | None = None) -> File | Source | None:
-    """Pack a folder of images and documents, subfolders included; return other files unchanged.
+def open_batch(
+    file: File | None, model_id: str, kind: str | None = None, progress: bool | None = None
+) -> File | Source | None:
+    """Pack a folder of images or documents, subfolders included; return other files unchanged.
 
     Raises:
-        FileError: the folder has no image or PDF, or too many files.
+        FileError: the folder has no file that the model reads, or too many files.
     """
     folder = None if file is None else _folder(file)
     if folder is None:
         return file
     from presage._folders import zip_batch  # only folders need it
 
-    return zip_batch(folder, progress)
+    takes_pdf = model_id in DOCUMENT_MODELS or kind == "ocr"
+    return zip_batch(folder, takes_pdf, progress)
 
 
 def _folder(file: File) -> Path | None:

@@ -6,15 +6,23 @@ import os
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from presage._pictures import MAX_BYTES, MAX_EXAMPLE_BYTES, can_convert, convert
+from presage._pictures import (
+    MAX_BYTES,
+    MAX_DOCUMENT_BYTES,
+    MAX_EXAMPLE_BYTES,
+    can_convert,
+    convert,
+)
 from presage._progress import Bar
 from presage._sources import CONVERTIBLE, PICTURES, Source
 from presage.errors import FileError
 
+# Adds a file to an archive, under a name.
+Store = Callable[[zipfile.ZipFile, Path, str], None]
 # The service's limit for one archive.
 MAX_FILES = 100_000
 # Endings of documents, and the file with their values.
@@ -51,33 +59,56 @@ def zip_folder(folder: Path, progress: bool | None = None) -> Source:
             if len(others) > 1
             else f"{others[0]} is neither PNG nor JPEG: {remedy}."
         )
-    return _pack(folder, found, 0 if is_annotated else MAX_EXAMPLE_BYTES, progress)
+    return _pack(folder, found, _store_unchanged if is_annotated else _store_example, progress)
 
 
-def zip_batch(folder: Path, progress: bool | None = None) -> Source:
-    """Pack the images and PDFs of a folder and its subfolders into a temporary archive.
+def zip_batch(folder: Path, takes_pdf: bool, progress: bool | None = None) -> Source:
+    """Pack the images of a folder and its subfolders, and for documents also its PDFs.
 
+    Each file keeps its path as its name, because the service recognises files by their content.
     Images in other formats are converted if possible. A file that cannot be converted is sent as it
-    is, and its line of the result has the error. A warning names the files that are not sent.
+    is, and its line of the result has the error. Warnings name the files that are not sent, and
+    those that are scaled down.
 
     Raises:
-        FileError: the folder has no image or PDF, or too many files.
+        FileError: the folder has no file to send, or too many files.
     """
+    kinds = "images or PDFs" if takes_pdf else "images"
+    endings = PICTURES | CONVERTIBLE | (DOCUMENTS if takes_pdf else frozenset())
+    most_bytes = MAX_DOCUMENT_BYTES if takes_pdf else MAX_BYTES
     found: list[Path] = []
     others: list[Path] = []
     for path in _members(folder):
-        is_sent = path.suffix.lower() in DOCUMENTS | CONVERTIBLE
-        (found if is_sent else others).append(path)
+        (found if path.suffix.lower() in endings else others).append(path)
     if not found:
-        raise FileError(f"{folder} and its subfolders have no image and no PDF.")
-    if others:
-        names = [path.relative_to(folder).as_posix() for path in others[:SHOWN]]
-        more = f" and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
-        warnings.warn(
-            f"Neither images nor PDFs, so not sent: {', '.join(names)}{more}.",
-            stacklevel=2,
-        )
-    return _pack(folder, found, MAX_BYTES, progress, takes_pdf=True)
+        raise FileError(f"{folder} and its subfolders have no {kinds}.")
+    _warn(f"Not sent, because the names do not end as those of {kinds}", folder, others)
+    smaller: list[Path] = []
+
+    def store(archive: zipfile.ZipFile, path: Path, name: str) -> None:
+        try:
+            picture = _converted(path, most_bytes, takes_pdf)
+        except FileError:  # its line of the result has the error
+            picture = None
+        if picture is None:
+            archive.write(path, name)
+            return
+        if picture.scale != 1.0:
+            smaller.append(path)
+        archive.writestr(name, picture.part()[1].read())
+        picture.close()
+
+    source = _pack(folder, found, store, progress)
+    _warn("Scaled down to be sent, so boxes are in pixels of the smaller image", folder, smaller)
+    return source
+
+
+def _warn(cause: str, folder: Path, files: list[Path]) -> None:
+    """Warn about some files of a folder, if any."""
+    names = [path.relative_to(folder).as_posix() for path in files[:SHOWN]]
+    more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
+    if names:
+        warnings.warn(f"{cause}: {', '.join(names)}{more}.", stacklevel=3)
 
 
 def zip_documents(folder: Path) -> BinaryIO:
@@ -102,47 +133,44 @@ def _temporary() -> BinaryIO:
     return cast("BinaryIO", tempfile.TemporaryFile())
 
 
-def _pack(
-    folder: Path, found: list[Path], most_bytes: int, progress: bool | None, takes_pdf: bool = False
-) -> Source:
-    """Pack files of a folder. Images are converted to `most_bytes` at most, unless that is 0."""
+def _pack(folder: Path, found: list[Path], store: Store, progress: bool | None) -> Source:
+    """Pack files of a folder with a function that adds one file to the archive."""
     stream = _temporary()
     with (
         zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive,
         Bar(f"Packing {folder.resolve().name}", progress, len(found)) as bar,
     ):
         for number, path in enumerate(found, 1):
-            _store(archive, path, path.relative_to(folder), most_bytes, takes_pdf)
+            store(archive, path, path.relative_to(folder).as_posix())
             bar.show(number)
     return Source(stream, f"{folder.resolve().name}.zip", stream.tell())
 
 
-def _store(
-    archive: zipfile.ZipFile, path: Path, name: Path, most_bytes: int, takes_pdf: bool
-) -> None:
-    """Add a file to an archive. Convert an image that the service would not accept, if possible."""
+def _store_unchanged(archive: zipfile.ZipFile, path: Path, name: str) -> None:
+    archive.write(path, name)
+
+
+def _store_example(archive: zipfile.ZipFile, path: Path, name: str) -> None:
+    """Add a labelled image to an archive. Convert it if the service would not accept it."""
+    picture = _converted(path, MAX_EXAMPLE_BYTES)
+    if picture is None:
+        archive.write(path, name)
+        return
+    inner = Path(name).with_name(picture.name).as_posix()
+    # A file a.jpg may exist next to a.heic; the archive contains it, or will contain it.
+    is_taken = path.with_name(picture.name).exists() or inner in archive.namelist()
+    if picture.name != path.name and is_taken:
+        inner = name + Path(picture.name).suffix
+    archive.writestr(inner, picture.part()[1].read())
+    picture.close()
+
+
+def _converted(path: Path, most_bytes: int, takes_pdf: bool = False) -> Source | None:
+    """Return an image in a format and size that the service accepts; None if it already is."""
     size = path.stat().st_size
-    is_fine = path.suffix.lower() not in CONVERTIBLE and size <= most_bytes
-    if is_fine or not most_bytes:
-        archive.write(path, name.as_posix())
-        return
-    source = Source(path.open("rb"), path.name, size)
-    try:
-        picture = convert(source, most_bytes, takes_pdf)
-    except FileError:
-        if not takes_pdf:
-            raise
-        archive.write(path, name.as_posix())  # in a batch, its line has the error
-        return
-    try:
-        inner = name.with_name(picture.name).as_posix()
-        # A file a.jpg may exist next to a.heic; the archive contains it, or will contain it.
-        is_taken = path.with_name(picture.name).exists() or inner in archive.namelist()
-        if picture.name != path.name and is_taken:
-            inner = name.with_name(path.name + Path(picture.name).suffix).as_posix()
-        archive.writestr(inner, picture.part()[1].read())
-    finally:
-        picture.close()
+    if path.suffix.lower() not in CONVERTIBLE and size <= most_bytes:
+        return None
+    return convert(Source(path.open("rb"), path.name, size), most_bytes, takes_pdf)
 
 
 def _members(folder: Path, endings: Set[str] | None = None) -> Iterator[Path]:

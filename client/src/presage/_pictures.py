@@ -16,8 +16,9 @@ from presage._pixels import flatten, read_pages
 from presage._sources import CONVERTIBLE, PICTURES, Source
 from presage.errors import FileError
 
-# The service's limits: bytes of an image to predict, bytes of an example, and pixels.
+# The service's limits: bytes of an image to predict, of a document and of an example, and pixels.
 MAX_BYTES = 5_000_000
+MAX_DOCUMENT_BYTES = 10_000_000
 MAX_EXAMPLE_BYTES = 1_000_000
 MAX_PIXELS = 50_000_000
 # Longest sides in pixels, tried in this order until an image is within its limit.

@@ -25,6 +25,8 @@ Files = list[FileT] | tuple[FileT, ...]
 PICTURES = frozenset({".png", ".jpg", ".jpeg"})
 # Endings of images that the service does not accept, and that Pillow converts to JPEG.
 CONVERTIBLE = frozenset({".heic", ".heif", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
+# Models that read documents: images and PDFs.
+DOCUMENT_MODELS = frozenset({"OCRModel", "tabulatev2"})
 
 
 @dataclass

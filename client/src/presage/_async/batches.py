@@ -213,8 +213,8 @@ class AsyncPictureBatches(AsyncBatchList):
             model_id: id of the model. `OCRModel` reads documents, which do not count as
                 predictions.
             file: a zip archive or folder of images (for `OCRModel` also PDFs): a path, URL, bytes
-                or open file. A folder is sent with its subfolders; a warning names its files that
-                are neither images nor PDFs, which are not sent.
+                or open file. A folder is sent with its subfolders; warnings name the files that
+                are not sent, and images that are scaled down.
             dataset_id: a dataset whose uploaded images are predicted, instead of a file.
             kind: `predict`, `detect` or `ocr`; by default the model's type decides.
             num_results: maximum number of labels per prediction.
@@ -231,4 +231,4 @@ class AsyncPictureBatches(AsyncBatchList):
         fields: dict[str, Any] = {"modelId": model_id, "datasetId": dataset_id, "kind": kind}
         fields |= {"numResults": num_results, "name": name, "format": format}
         fields |= {"partial": partial, **api_fields(reading, BatchOcrOptions)}
-        return await self._create(fields, open_batch(file, progress), progress)
+        return await self._create(fields, open_batch(file, model_id, kind, progress), progress)

@@ -96,6 +96,8 @@ def _noted_warnings() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
+        # Pillow warns about faults of an image without its name.
+        warnings.filterwarnings("ignore", module=r"PIL\.")
         warnings.showwarning = print_warning
         yield
 
