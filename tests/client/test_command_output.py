@@ -15,7 +15,7 @@ from presage import Presage, _sources
 from presage.cli import batches, context, datasets, models, options, predictions
 from presage.cli.app import app, main
 
-from tests.client.test_calls import DATASET
+from tests.client.test_calls import DATASET, LISTED
 
 MODEL, WHEN = "A" * 26, "2026-11-21T09:30:00.000+0000"
 BOX = {"minX": 1, "minY": 2, "maxX": 3, "maxY": 4}
@@ -449,21 +449,43 @@ def test_a_profile_without_a_name_is_refused(words: str, presage: Run) -> None:
     assert (status, "--profile" in error) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["mail.txt", "mail", "mail.eml"])
 def test_text_of_a_file_is_predicted(
-    presage: Run, answers: dict[str, Any], sent: list[bytes], tmp_path: Path
+    name: str, presage: Run, answers: dict[str, Any], sent: list[bytes], tmp_path: Path
 ) -> None:
-    """A text file stands for its text; a table is refused with the command for its rows."""
-    mail, table, scan = (tmp_path / name for name in ("mail.txt", "mails.csv", "scan.dat"))
-    mail.write_text("I love it")
-    table.write_text("text\nI love it\n")
-    scan.write_bytes(b"\xff\xfe\xfd")
+    """A text file stands for its text, whatever its name, in predictions and in feedback."""
+    mail = tmp_path / name
+    mail.write_text("\ufeffI love it", "utf-8")
     found = {"probabilities": [{"label": "positive", "probability": 0.9}]}
     answers["/language/sentiment"] = found
+    more = {"learningRate": 0, "epochs": 1, "trainParams": None, "trainStats": None}
+    answers[f"/language/train/{MODEL}"] = LISTED | more
+    answers["/language/feedback"] = 400, {"message": "no", "code": "invalid_parameter"}
 
     status, out, error = presage("sentiment", mail)
     assert (status, out) == (0, f"positive 0.900\t{mail}\n"), error
-    assert b"I love it" in sent[-1]
-    status, _, error = presage("sentiment", table)
-    assert (status, f"presage batch run {table} --model CommunitySentiment" in error) == (1, True)
-    status, _, error = presage("sentiment", scan)
-    assert (status, "no readable text file" in error) == (1, True)
+    assert b'"document":"I love it"' in sent[-1]
+    status, _, error = presage("feedback", MODEL, mail, "late")
+    assert (status, error) == (1, "presage: no\n")
+    assert b'"document":"I love it"' in sent[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("my mails.csv", b"text", "presage batch run '{}' --model CommunitySentiment"),
+        ("mails.json", b"[]", "presage batch run {} --model CommunitySentiment"),
+        ("scan.dat", b"\xff\xfe\xfd", "{} is not a readable text file"),
+        ("empty.txt", b" \n", "{} has no text."),
+        (".", b"", "{} is a folder."),
+    ],
+)
+def test_files_without_a_text_are_refused(
+    name: str, content: bytes, message: str, presage: Run, sent: list[bytes], tmp_path: Path
+) -> None:
+    """Tables, other files and folders are refused before the call; their names are no texts."""
+    place = tmp_path / name
+    if name != ".":
+        place.write_bytes(content)
+    status, _, error = presage("sentiment", place)
+    assert (status, message.format(place) in error, sent) == (1, True, []), error

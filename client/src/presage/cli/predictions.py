@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from os.path import isfile
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from presage.cli.output import note, print_json, say, show, table
 from presage.errors import NotFoundError, PermissionDeniedError
 
 # Endings of files whose rows are predicted as a batch.
-_TABLES = frozenset({".csv", ".tsv", ".xlsx", ".jsonl"})
+_TABLES = frozenset({".csv", ".tsv", ".xlsx", ".jsonl", ".json"})
 Samples = Annotated[
     list[str],
     typer.Argument(
@@ -81,18 +82,24 @@ def _texts(samples: Iterable[str], model_id: str) -> dict[str, str]:
 
 def _text(sample: str, model_id: str) -> str:
     """Return a sample, or the text of the file that it names."""
-    suffix = Path(sample).suffix.lower() if isfile(sample) else ""
-    if suffix in _TABLES:
+    if isdir(sample):
+        raise PresageError(f"{sample} is a folder. Pass texts or text files.")
+    if not isfile(sample):
+        return sample
+    if Path(sample).suffix.lower() in _TABLES:
         raise PresageError(
             f"{sample} is a table. Predict its rows with "
-            f"`presage batch run {sample} --model {model_id}`."
+            f"`presage batch run {shlex.quote(sample)} --model {model_id}`."
         )
     try:
-        return Path(sample).read_text("utf-8") if suffix else sample
+        text = Path(sample).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise PresageError(
-            f"{sample} is no readable text file in UTF-8 ({error}). Pass its text instead."
+            f"{sample} is not a readable text file in UTF-8 ({error}). Pass its text instead."
         ) from error
+    if not text.strip():
+        raise PresageError(f"{sample} has no text.")
+    return text
 
 
 def _show_answer(sample: str, answer: Any, limit: int, as_json: bool) -> None:
@@ -244,12 +251,13 @@ def _line(item: dict[str, Any]) -> str:
 
 def feedback(
     model_id: ModelId,
-    sample: Annotated[str, typer.Argument(help="A text, or an image file.")],
+    sample: Annotated[str, typer.Argument(help="A text, text file or image file.")],
     label: Annotated[str, typer.Argument(help="The correct label.")],
     as_json: Json = False,
 ) -> None:
     """Report a wrong prediction; the next training uses the correct label."""
     with client() as service:
         family = family_of(service, find_model(service, model_id).model_type)
-        added = family.feedback.add(model_id, sample, label)
+        content = _text(sample, model_id) if family is service.language else sample
+        added = family.feedback.add(model_id, content, label)
     show(added, [f"added as example {added.id} of {added.label.name}"], as_json=as_json)
