@@ -236,6 +236,20 @@ def test_login_uses_the_address_of_the_environment(
     assert error.startswith("presage: Cannot connect to http://127.0.0.1:1.")
 
 
+def test_login_uses_the_port_of_the_local_stack(
+    presage: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without an address, commands call the port on which PRESAGE_PORT starts the local stack."""
+    key = tmp_path / "key"
+    key.write_text("pk_" + "a" * 43)
+    monkeypatch.delenv("PRESAGE_URL", raising=False)
+    monkeypatch.setenv("PRESAGE_LOGIN_FILE", str(tmp_path / "login.json"))
+    monkeypatch.setenv("PRESAGE_PORT", "1")
+    for words in (("login", "--api-key-file", key), ("version",)):
+        _, _, error = presage(*words)
+        assert error.startswith("presage: Cannot connect to http://127.0.0.1:1.")
+
+
 def test_keys_of_the_scope_predict_predict(presage: Run, answers: dict[str, Any]) -> None:
     """A key that may not read the model's training still predicts with the model."""
     answers[f"/language/train/{MODEL}"] = 403, {"message": "no", "code": "insufficient_scope"}
@@ -489,3 +503,37 @@ def test_files_without_a_text_are_refused(
         place.write_bytes(content)
     status, _, error = presage("sentiment", place)
     assert (status, message.format(place) in error, sent) == (1, True, []), error
+
+
+def test_form_template_of_a_batch_is_a_file_or_json(
+    presage: Run, answers: dict[str, Any], sent: list[bytes], tmp_path: Path
+) -> None:
+    """`--set form-template` is the path of a JSON file, or the JSON itself."""
+    answers["/language/train/OCRModel"] = 404, {"message": "no", "code": "model_not_found"}
+    answers["/vision/batches"] = 400, {"message": "no", "code": "invalid_parameter"}
+    (tmp_path / "new.zip").write_bytes(b"PK")
+    words = ("batch", "run", tmp_path / "new.zip", "--model", "OCRModel", "--set")
+    (tmp_path / "t.json").write_text('{"keys": []}')
+    for template in (tmp_path / "t.json", '{"keys": []}'):
+        assert presage(*words, f"form-template={template}")[0] == 1
+        assert b'{"keys": []}' in sent[-1]
+    _, _, error = presage(*words, "form-template=none.json")
+    assert error.startswith("presage: The template none.json cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "command"),
+    [
+        ("OCRModel", "one.pdf", "ocr"),
+        ("tabulatev2", "one.tif", "ocr"),
+        ("FoodImageClassifier", "one.PNG", "predict FoodImageClassifier"),
+    ],
+)
+def test_batch_of_a_single_file_names_the_command(
+    model: str, name: str, command: str, presage: Run, answers: dict[str, Any], tmp_path: Path
+) -> None:
+    """A batch of one image or document is refused with the command that reads the file."""
+    answers[f"/language/train/{model}"] = 404, {"message": "no", "code": "model_not_found"}
+    (tmp_path / name).write_bytes(b"x")
+    status, _, error = presage("batch", "run", tmp_path / name, "--model", model)
+    assert (status, f"`presage {command} {tmp_path / name}`" in error) == (1, True), error

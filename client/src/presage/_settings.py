@@ -16,6 +16,14 @@ from presage.errors import ConfigurationError
 
 # Default address of a local stack.
 LOCAL = "http://127.0.0.1:8000"
+
+
+def local_url(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the address of the local stack, on the port of `PRESAGE_PORT` if it is set."""
+    port = environment.get("PRESAGE_PORT")
+    return f"http://127.0.0.1:{port}" if port else LOCAL
+
+
 # Member of the login file that holds named logins next to the default one.
 _PROFILES = "profiles"
 
@@ -46,7 +54,7 @@ def login_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load_login(environment: Mapping[str, str] = os.environ, profile: str | None = None) -> Login:
-    """Read a login from the login file; if no default login was saved, return `Login()`.
+    """Read a login from the login file; if no default login was saved, one without an account.
 
     Args:
         environment: environment variables; `PRESAGE_PROFILE` is used if `profile` is None.
@@ -65,7 +73,7 @@ def load_login(environment: Mapping[str, str] = os.environ, profile: str | None 
                 raise ConfigurationError(_unknown_profile(name, path, profiles))
             found = profiles[name]
         elif not found.keys() - {_PROFILES}:
-            return Login()
+            return Login(local_url(environment))
         required = {name: str(found[name]) for name in ("url", "email", "key_file")}
         return Login(**required, api_key_file=str(found.get("api_key_file", "")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

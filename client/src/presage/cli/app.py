@@ -11,7 +11,7 @@ import typer
 
 from presage import Presage, PresageError, __version__
 from presage._api_keys import hide_keys
-from presage._settings import Login, load_login, read_api_key, save_login
+from presage._settings import Login, load_login, local_url, read_api_key, save_login
 from presage.agents.command import mcp
 from presage.cli import (
     batches,
@@ -97,11 +97,16 @@ def login(
         str | None, typer.Option(help="File with an API key, in place of the other two.")
     ] = None,
     url: Annotated[
-        str, typer.Option(envvar="PRESAGE_URL", help="Address of the service.")
-    ] = Login.url,
+        str | None,
+        typer.Option(
+            envvar="PRESAGE_URL",
+            help="Address of the service; by default the local one, on the port of PRESAGE_PORT.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Save the service and account for later calls; the key file is not copied."""
+    url = url or local_url()
     if api_key_file is not None:
         if email is not None or key_file is not None:
             raise ConfigurationError("Pass --api-key-file, or --email and --key-file.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +13,24 @@ from urllib.parse import urlsplit
 import typer
 
 from presage import Batch, Presage, PresageError
-from presage._sources import BatchOcrOptions, BatchTextOptions
+from presage._sources import (
+    CONVERTIBLE,
+    DOCUMENT_MODELS,
+    PICTURES,
+    BatchOcrOptions,
+    BatchTextOptions,
+)
 from presage._sync.families import Language, Vision
-from presage.cli.context import Id, Json, Quiet, client, find_model, pairs, shows_progress
+from presage.cli.context import (
+    Id,
+    Json,
+    Quiet,
+    client,
+    find_model,
+    pairs,
+    read_template,
+    shows_progress,
+)
 from presage.cli.options import known_options, warning_line
 from presage.cli.output import note, print_json, say, show, table
 from presage.errors import NotFoundError
@@ -25,6 +41,8 @@ app = typer.Typer(
 
 # Endings of results, each with a dot before the name of the format.
 _ENDINGS = (".jsonl", ".csv", ".xlsx")
+# Endings of single images and documents.
+_FILES = PICTURES | CONVERTIBLE | {".pdf"}
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -53,7 +71,8 @@ def run(
         typer.Option(
             "--set",
             help="text-column=Subject,Body, num-results=3, review-below=0.6, columns=answer, "
-            "name=…, kind=intent, format=csv, sheet=…, header=2 or task=table. Repeatable.",
+            "name=…, kind=intent, format=csv, sheet=…, header=2, task=table or "
+            "form-template=FILE. Repeatable.",
         ),
     ] = None,
     partial: Annotated[
@@ -171,8 +190,23 @@ def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
         is_text = find_model(service, model_id).model_type.startswith("text")
     except NotFoundError:
         # Prebuilt models are not in the list of the account's models.
-        is_text = not (Path(file).is_dir() or file.casefold().endswith(".zip"))
+        is_vision = Path(file).suffix.lower() in _FILES | {".zip"} or Path(file).is_dir()
+        is_text = model_id not in DOCUMENT_MODELS and not is_vision
+    if not is_text:
+        _refuse_single(file, model_id)
     return service.language if is_text else service.vision
+
+
+def _refuse_single(file: str, model_id: str) -> None:
+    """Raise an error, which names another command, if a file is one image or document."""
+    is_document = model_id in DOCUMENT_MODELS
+    endings = _FILES if is_document else PICTURES | CONVERTIBLE
+    if Path(file).is_file() and Path(file).suffix.lower() in endings:
+        command = "ocr" if is_document else f"predict {model_id}"
+        raise PresageError(
+            f"{file} is a single file, and a batch reads a folder or zip archive. Use "
+            f"`presage {command} {shlex.quote(file)}`."
+        )
 
 
 def _fields(
@@ -181,6 +215,9 @@ def _fields(
     """Return the options of a batch. Some options depend on the file name `output`."""
     kind = BatchTextOptions if isinstance(family, Language) else BatchOcrOptions
     fields = pairs(options, "--set", known_options(family.batches.create, kind))
+    template = str(fields.get("form_template", "{"))
+    if not template.lstrip().startswith("{"):
+        fields["form_template"] = read_template(Path(template).expanduser())
     return {**fields, **_table_fields(file, output, fields)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection
 from contextvars import ContextVar
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from presage import Dataset, Model, NotFoundError, Presage
+from presage import Dataset, Model, NotFoundError, Presage, PresageError
 from presage._sync.families import Family
 
 Json = Annotated[bool, typer.Option("--json", help="Print the JSON of the service.")]
@@ -89,6 +90,15 @@ def value(text: str | bool) -> Any:
     if re.fullmatch(r"[+-]?\d+", text):
         return int(text)
     return float(text) if re.fullmatch(r"[+-]?\d*\.\d+", text) else text
+
+
+def read_template(path: Path) -> dict[str, Any]:
+    """Read a form template from a JSON file; raise PresageError if it cannot be read."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise PresageError(f"The template {path} cannot be read: {error}.") from error
+    return found
 
 
 def shows_progress(quiet: bool) -> bool | None:

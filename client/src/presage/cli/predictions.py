@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,7 +14,15 @@ import typer
 from presage import FormResult, OcrResult, PresageError, TableResult, records
 from presage._sources import CONVERTIBLE, PICTURES
 from presage.cli import drawing
-from presage.cli.context import Json, ModelId, PngFile, client, family_of, find_model
+from presage.cli.context import (
+    Json,
+    ModelId,
+    PngFile,
+    client,
+    family_of,
+    find_model,
+    read_template,
+)
 from presage.cli.output import note, print_json, say, show, table
 from presage.errors import NotFoundError, PermissionDeniedError
 
@@ -182,7 +189,7 @@ def ocr(
             document,
             task=task,
             form_type=form_type,
-            form_template=None if template is None else _template(template),
+            form_template=None if template is None else read_template(template),
             output=output,
             layout=layout or None,
             page_furniture=layout or None,
@@ -224,14 +231,6 @@ def _ocr_lines(result: OcrResult, every: bool) -> Iterator[str]:
     hidden = sum(item["attributes"].get("tag") == "OTHER" for item in items)
     if hidden and not every:
         note(f"{hidden} lines without contact data are hidden; --all shows them")
-
-
-def _template(path: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise PresageError(f"The template {path} cannot be read: {error}.") from error
-    return found
 
 
 def _name(item: dict[str, Any]) -> str:
