@@ -420,7 +420,7 @@ class Neighbourhood:
         elif not self._is_labelled[fragment]:
             value = self.fragments[fragment].segment
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, value.rect)
-            is_ruled = not is_boxed_row(value.text) and is_ruled  # the side of its first box
+            is_ruled = not is_boxed_row(value.text) and is_ruled  # a rule may be a box's side
             weight = settings.LABEL_LIKE_FACTOR if self._is_adjacent_caption(key, fragment) else 1.0
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 
