@@ -18,6 +18,7 @@ import ctypes
 import json
 import sys
 from contextlib import suppress
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -121,11 +122,12 @@ class PdfReader:
         except ValueError:
             return facts, None
         view = self._view(page, raster)
-        layer = read_layer(self._pdfium, page, view) if view else None
+        draw = cache(partial(self._draw, page, raster))
+        layer = read_layer(self._pdfium, page, view, draw) if view else None
         if layer is not None:
             facts |= layer._asdict()
         if needs_pixels or layer is None or layer.pictures:
-            pixels = self._draw(page, raster)
+            pixels = draw()
             if pixels is None:
                 return {"error": "memory"}, None
             facts["drawn"] = True

@@ -141,7 +141,7 @@ class DrawnRules:
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
             return
-        if self._is_white(item):
+        if is_white(self._pdfium, item):
             x, y = (left + right) / 2, (top + bottom) / 2
             if not any(a < x < c and b < y < d for a, b, c, d in self._fills):
                 return
@@ -154,11 +154,6 @@ class DrawnRules:
             (right, top, right, bottom),
         ):
             self._keep(each, 0.0)
-
-    def _is_white(self, item: Any) -> bool:
-        channels = [ctypes.c_uint() for _ in range(4)]
-        known = self._pdfium.FPDFPageObj_GetFillColor(item, *map(ctypes.byref, channels))
-        return bool(known) and all(channel.value >= _WHITE for channel in channels[:3])
 
     def _keep(self, sides: Sides, thickness: float) -> None:
         if not all(map(math.isfinite, sides)) or len(self._found) > MAX_RULES:
@@ -183,6 +178,8 @@ class Covers:
         self._view = view
         self._order = 0
         self._texts: dict[int, int] = {}
+        self.white: set[int] = set()
+        """Memory addresses of the text objects that are filled with white."""
         self._covers: list[tuple[int, Sides]] = []
 
     def add(self, kind: int, item: Any, matrix: Matrix) -> None:
@@ -190,6 +187,8 @@ class Covers:
         self._order += 1
         if kind == TEXT:
             self._texts.setdefault(address(item), self._order)
+            if is_white(self._pdfium, item):
+                self.white.add(address(item))
         elif self._texts and len(self._covers) < _MAX_COVERS and self._is_opaque(kind, item):
             sides = self._clipped(item, self._outline(kind, item, matrix))
             if sides is not None and min(sides[2] - sides[0], sides[3] - sides[1]) > _THIN:
@@ -247,6 +246,13 @@ class Covers:
                 min(sides[3], box[3]),
             )
         return sides
+
+
+def is_white(pdfium: Any, item: Any) -> bool:
+    """Return whether an object is filled with white."""
+    channels = [ctypes.c_uint() for _ in range(4)]
+    known = pdfium.FPDFPageObj_GetFillColor(item, *map(ctypes.byref, channels))
+    return bool(known) and all(channel.value >= _WHITE for channel in channels[:3])
 
 
 def address(item: Any) -> int:

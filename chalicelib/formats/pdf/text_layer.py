@@ -6,9 +6,10 @@ Runs in the child process that reads PDFs (child.py); imports only the standard 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from chalicelib.formats.pdf.geometry import PageView
+from chalicelib.formats.pdf.geometry import PageView, Raster
 from chalicelib.formats.pdf.glyphs import Glyph, GlyphReader, Letters
 from chalicelib.formats.pdf.objects import (
     IMAGE,
@@ -38,6 +39,10 @@ MIN_IMAGE_SHARE, MIN_IMAGE_SIDE = 0.002, 30.0
 MAX_PICTURES = 50
 
 _UNKNOWN = "\ufffd"
+# Smallest difference of a colour channel, 0 to 255, between a character and its ground.
+_CONTRAST = 8
+# Greatest total area of characters that are compared with their ground, in areas of the page.
+_MOST_COMPARED = 4
 
 # Cells per side of the grid on which the cover of images is counted.
 _GRID = 64
@@ -54,8 +59,11 @@ class Layer(NamedTuple):
     """`hiddenText` if text of the layer is hidden; `notCompared` if this could not be checked."""
 
 
-def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
-    """Return text lines, drawn lines and images of a page; None if the text is not reliable."""
+def read_layer(pdfium: Any, page: Any, view: PageView, draw: Callable[[], Any]) -> Layer | None:
+    """Return text lines, drawn lines and images of a page; None if the text is not reliable.
+
+    `draw` returns the pixels of the page, or None if there is too little memory.
+    """
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
         return None
@@ -78,7 +86,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
     # A page that is mostly image is a scan; its text is the output of another OCR.
     if cover.share >= MAX_IMAGE_SHARE:
         return None
-    glyphs = visible_glyphs(letters.glyphs, covers)
+    glyphs = with_ink(visible_glyphs(letters.glyphs, covers), covers.white, view, draw)
     # Few characters may be a footer below outlined text: then the page is read from its pixels.
     if not glyphs or (len(glyphs) < MIN_CHARACTERS and (cover.share or paths > MAX_PATHS)):
         return None
@@ -86,7 +94,9 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
         [glyph for glyph in glyphs if glyph.text not in _UNKNOWN and glyph.text.isprintable()]
     )
     has_hidden = letters.hidden > 0 or len(glyphs) < len(letters.glyphs)
-    notes = ["hiddenText"] * has_hidden + ["notCompared"] * (objects.is_cut_short or covers.is_full)
+    is_undrawn = bool(covers.white) and draw() is None
+    is_partial = objects.is_cut_short or covers.is_full or is_undrawn
+    notes = ["hiddenText"] * has_hidden + ["notCompared"] * is_partial
     return Layer(lines, rules.rules(), cover.without_text(glyphs), notes)
 
 
@@ -96,6 +106,41 @@ def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
     return [
         glyph for glyph in glyphs if not any(_holds(each, glyph) for each in above[glyph.source])
     ]
+
+
+def with_ink(
+    glyphs: list[Glyph], white: set[int], view: PageView, draw: Callable[[], Any]
+) -> list[Glyph]:
+    """Return the characters without those of white text objects that are on white ground.
+
+    What is under a text object may be anything, so the drawn page decides. It is drawn only if it
+    has white text. Glyphs may be huge, so after some of them the rest counts as visible.
+    """
+    pale = [glyph for glyph in glyphs if glyph.source in white]
+    pixels = draw() if pale else None
+    if pixels is None:
+        return glyphs
+    rows, seen = memoryview(pixels).cast("B"), set[int]()
+    left = float(_MOST_COMPARED) * view.raster.width * view.raster.height
+    for glyph in pale:
+        if glyph.source not in seen:
+            left -= (glyph.box[2] - glyph.box[0]) * (glyph.box[3] - glyph.box[1])
+            if left < 0 or _has_contrast(rows, view.raster, glyph.box):
+                seen.add(glyph.source)
+    return [glyph for glyph in glyphs if glyph.source not in white - seen]
+
+
+def _has_contrast(rows: memoryview, raster: Raster, box: Sides) -> bool:
+    """Return whether a box of the drawn page, of three bytes a pixel, has more than one colour."""
+    left, top = max(0, int(box[0]) - 1), max(0, int(box[1]) - 1)
+    right, bottom = min(raster.width, int(box[2]) + 2), min(raster.height, int(box[3]) + 2)
+    span = slice(3 * left, 3 * right)
+    area = [bytes(rows[3 * raster.width * row :][span]) for row in range(top, bottom)]
+    return any(
+        max(channel) - min(channel) >= _CONTRAST
+        for first in range(3)
+        if (channel := b"".join(row[first::3] for row in area))
+    )
 
 
 def is_readable(letters: Letters) -> bool:

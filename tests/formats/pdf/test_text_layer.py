@@ -68,6 +68,24 @@ def test_covered_text_is_not_returned(content, shown):
     assert texts(page) == ["An offer for the fence", *shown]
 
 
+@pytest.mark.parametrize(
+    ("ground", "is_seen"),
+    [
+        (b"", False),
+        (b"1 g 60 590 400 40 re f ", False),
+        (b"0.2 0.4 0.6 rg 60 590 400 40 re f ", True),
+        (b"0.2 0.4 0.6 RG 40 w 60 610 m 460 610 l S ", True),
+    ],
+)
+def test_white_text_is_returned_if_its_ground_is_coloured(ground, is_seen):
+    """White text on a white page or area is not returned; on a coloured area or line it is."""
+    white = ground + b"1 g " + words("Account 17 is closed", 72, 605) + b"0 g "
+    page = first_page(pdf([Sheet(white + words("An offer for the fence", 72, 700))]))
+
+    assert texts(page) == ["An offer for the fence", "Account 17 is closed"][: 1 + is_seen]
+    assert ("hiddenText" in page.notes) is not is_seen
+
+
 def test_images_are_handed_on_unless_text_lies_on_them():
     """An image in a text page is read by OCR unless text lies on it."""
     pasted = first_page(with_image(300, 200, words(TEXT, 72, 700)))
