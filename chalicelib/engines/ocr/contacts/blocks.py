@@ -88,11 +88,11 @@ class _Blocks:
         return None
 
     def _candidates(self, last: CardPiece) -> list[CardPiece]:
+        wholes = {last, self._wholes[last]}
         near = [
             piece
             for piece in self._near.around(last)
-            if piece not in self._used
-            and (_continues(last, piece) or _continues(self._wholes[last], piece))
+            if piece not in self._used and any(_continues(each, piece) for each in wholes)
         ]
         return sorted(near, key=lambda piece: _nearness(last, piece))
 
@@ -159,10 +159,8 @@ def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
 
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
-    alike = max(last.height, piece.height) < settings.SAME_SIZE_TIMES * min(
-        last.height, piece.height
-    )
-    return alike and (
+    least, most = sorted((last.height, piece.height))
+    return most < settings.SAME_SIZE_TIMES * least and (
         is_next_to(last, piece) or is_below(last, piece, settings.ADDRESS_LINE_GAP_HEIGHTS)
     )
 
