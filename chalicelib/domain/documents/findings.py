@@ -111,6 +111,16 @@ class Contact:
 
 
 @dataclass(frozen=True, slots=True)
+class TickBox:
+    """A tick box or radio button on a page."""
+
+    rect: Rect
+    is_ticked: bool
+    value: str = ""
+    """Value that the field of a PDF's form exports if it is ticked."""
+
+
+@dataclass(frozen=True, slots=True)
 class FormField:
     """The value found for a key of a form template."""
 
@@ -132,3 +142,5 @@ class FormField:
     pages; None to use `probability`."""
     key_score: float = 1.0
     """How well the key on the page matches the template, 0 to 1; 1 for a virtual key."""
+    tick: TickBox | None = None
+    """The tick box that is the value, or whose text is the value; None if there is none."""

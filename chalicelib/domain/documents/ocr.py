@@ -9,7 +9,7 @@ from typing import Final
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.findings import Contact, FormField, NamedTable, Table
 from chalicelib.domain.documents.form_template import FormTemplate
-from chalicelib.domain.documents.form_widgets import PlacedWidget, tick_box_of
+from chalicelib.domain.documents.form_widgets import PlacedWidget
 from chalicelib.domain.documents.layout import (
     BODY,
     MARKDOWN,
@@ -209,19 +209,17 @@ def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
 
 
 def with_tick(finding: Finding) -> Finding:
-    """Return the finding of a form field with the state of its PDF tick box: ticked or not.
+    """Return the finding of a form field with the state of its tick box: ticked or not.
 
-    A finding without a tick box is returned unchanged.
+    Without a text, the value is the tick box. A finding without a tick box is returned unchanged.
     """
-    if not isinstance(finding.item, FormField):
-        return finding
-    box = tick_box_of(finding.item, finding.view)
-    if box is None:
-        return finding
     item = finding.item
+    tick = item.tick if isinstance(item, FormField) else None
+    if not isinstance(item, FormField) or tick is None:
+        return finding
     if item.value_box is None:
-        item = replace(item, value_text=box.value, value_box=box.rect)
-    return replace(finding, item=item, is_ticked=box.checked)
+        item = replace(item, value_text=tick.value, value_box=tick.rect)
+    return replace(finding, item=item, is_ticked=tick.is_ticked)
 
 
 def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:

@@ -201,6 +201,18 @@ class FormWidget:
     """Box in pixels of the page's raster; may be outside the page."""
 
 
+@dataclass(frozen=True, slots=True)
+class Square:
+    """A small square that a page draws, such as a tick box."""
+
+    rect: Rect
+    """Its outer edges."""
+    ink: float
+    """Fraction of dark pixels inside, 0 to 1."""
+    is_tight: bool = False
+    """Whether ink is directly left or right of the square, as next to a letter."""
+
+
 @dataclass(frozen=True, eq=False)
 class Page:
     """One page: a raster, a text layer, or both."""
@@ -224,6 +236,8 @@ class Page:
     """Boxes of the images on a page with a text layer. The layer lacks the text in these images."""
     notes: tuple[NoteCode, ...] = ()
     """Codes that say what was left out when the page was read."""
+    squares: tuple[Square, ...] = ()
+    """Small squares drawn by a PDF with a text layer, if form fields are requested."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
         """Convert a rectangle to whole pixels of the page as displayed, clipped to the page."""

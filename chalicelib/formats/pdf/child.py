@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 
 from chalicelib.formats.pdf.frames import HEAD
 from chalicelib.formats.pdf.geometry import PageView, Raster, raster_of
+from chalicelib.formats.pdf.squares import drawn_squares
 from chalicelib.formats.pdf.text_layer import read_layer
 from chalicelib.formats.pdf.widgets import read_widgets
 
@@ -99,21 +100,24 @@ class PdfReader:
         Args:
             number: number of the page, from 0.
             needs_pixels: whether to render the page even if its text layer is enough.
-            most_widgets: maximum number of form fields to return.
+            most_widgets: maximum number of form fields to return; with 0, the squares that the
+                page draws, which may be tick boxes, are not returned either.
         """
         widgets: list[Any] = []
         page = self._load(number, most_widgets, widgets)
         if not page:
             return {"error": "page"}, None
         try:
-            facts, pixels = self._read(page, needs_pixels)
+            facts, pixels = self._read(page, needs_pixels, has_squares=most_widgets > 0)
             if number == 0 and self._pdfium.FPDF_GetFormType(self._document) in _XFA_FORMS:
                 facts["notes"] = [*facts.get("notes", ()), "xfa"]
             return facts | ({"widgets": widgets} if widgets else {}), pixels
         finally:
             self._pdfium.FPDF_ClosePage(page)
 
-    def _read(self, page: Any, needs_pixels: bool) -> tuple[dict[str, Any], Any]:
+    def _read(
+        self, page: Any, needs_pixels: bool, *, has_squares: bool
+    ) -> tuple[dict[str, Any], Any]:
         width = self._pdfium.FPDF_GetPageWidthF(page)
         height = self._pdfium.FPDF_GetPageHeightF(page)
         facts: dict[str, Any] = {"width": width, "height": height, "lines": None}
@@ -126,6 +130,7 @@ class PdfReader:
         layer = read_layer(self._pdfium, page, view, draw) if view else None
         if layer is not None:
             facts |= layer._asdict()
+            facts["squares"] = drawn_squares(layer.rules, raster, draw) if has_squares else []
         if needs_pixels or layer is None or layer.pictures:
             pixels = draw()
             if pixels is None:

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import msgspec
 
 from chalicelib.domain.common.decoding import prepare
-from chalicelib.domain.documents.page import FormWidget, NoteCode, Page, Point, Quad, Rect, TextLine
+from chalicelib.domain.documents.page import (
+    FormWidget,
+    NoteCode,
+    Page,
+    Point,
+    Quad,
+    Rect,
+    Square,
+    TextLine,
+)
 from chalicelib.errors import BadRequest, MachineBusy, ServiceError, TimedOut
 from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed, ProcessorTime
 from chalicelib.formats.pdf.geometry import Raster, raster_of
@@ -132,6 +141,11 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
 
     Each has smallest x, smallest y, largest x and largest y.
     """
+    squares: list[tuple[float, float, float, float, float]] = []
+    """Squares drawn on a page with a text layer, if form fields are requested.
+
+    Each has smallest x, smallest y, largest x, largest y, and the fraction of ink inside.
+    """
     pictures: list[tuple[float, float, float, float]] = []
     """Images on which the text layer has no text.
 
@@ -170,6 +184,14 @@ def read_rules(rules: list[tuple[float, float, float, float]]) -> tuple[Rect, ..
     if len(rules) > MAX_RULES or not all(math.isfinite(side) for sides in rules for side in sides):
         raise ProcessFailed("a ruled line is damaged")
     return tuple(Rect(*sides) for sides in rules)
+
+
+def read_squares(squares: list[tuple[float, float, float, float, float]]) -> tuple[Square, ...]:
+    """Convert the drawn squares of a page; raise ProcessFailed if a square is not valid."""
+    read_rules([each[:4] for each in squares])
+    if not all(0 <= each[4] <= 1 for each in squares):
+        raise ProcessFailed("a drawn square is damaged")
+    return tuple(Square(Rect(*each[:4]), each[4]) for each in squares)
 
 
 def read_widgets(widgets: list[Widget]) -> tuple[FormWidget, ...]:
@@ -260,7 +282,8 @@ class PdfDocument:
         Args:
             number: Number of the page, from 1.
             needs_pixels: Whether to render the page even if its text layer is enough.
-            most_widgets: Maximum number of form fields to read from the page.
+            most_widgets: Maximum number of form fields to read from the page; with 0, drawn
+                squares are not read either.
 
         Raises:
             BadRequest: the page is damaged, or cannot be read in time. All later calls raise the
@@ -350,6 +373,7 @@ class PdfDocument:
             widgets,
             pictures,
             tuple(facts.notes),
+            read_squares(facts.squares),
         )
 
     def _pixels(self, raster: Raster, deadline: ProcessorTime) -> Pixels:

@@ -269,8 +269,6 @@ def _read_page(
     from chalicelib.engines.ocr.reading import page_notes, read_page
     from chalicelib.engines.ocr.tasks import find_items, lay_out
 
-    # One more than is allowed, so that a document that has too many is noticed.
-    most_widgets = MAX_FORM_WIDGETS + 1 if request.form_fields else 0
     if request.page_images and document.is_picture:
         raise BadRequest(
             "'pageImages' is true, and the file is an image; pages of PDFs only are returned as "
@@ -278,7 +276,7 @@ def _read_page(
             "page_images_of_image",
         )
     needs_pixels = request.needs_pixels or request.page_images
-    opened = document.page(number, needs_pixels, most_widgets)
+    opened = _open_page(document, number, request, needs_pixels=needs_pixels)
     image = _draw_page(opened) if request.page_images else None
     if needs_pixels and not request.needs_pixels and _needs_no_pixels(opened):
         # Drawn for the image only; the findings are those of a call without images.
@@ -295,6 +293,13 @@ def _read_page(
         for position, (item, place) in enumerate(zip_longest(items, places))
     )
     return PageFindings(findings, view, page.unread, tuple(blocks), image, notes)
+
+
+def _open_page(document: Document, number: int, request: OcrRequest, *, needs_pixels: bool) -> Page:
+    """Open a page, for the task `form` with the fields and tick boxes of its form."""
+    is_needed = request.form_fields or request.task == FORM
+    # One more than is allowed, so that a document that has too many is noticed.
+    return document.page(number, needs_pixels, MAX_FORM_WIDGETS + 1 if is_needed else 0)
 
 
 def _needs_no_pixels(page: Page) -> bool:

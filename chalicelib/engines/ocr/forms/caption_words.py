@@ -22,6 +22,7 @@ _INSTRUCTION = re.compile(
     r"(?:\W?\d{1,2}[a-z]?\W? )?"
     r"(?:If|Enter|Attach|Check|See|Go to|Add|Subtract|Multiply|Complete|Do not)"
     r"(?: [\w'’().,/-]+){3}"
+    r"|(?:Check|Tick|Mark|Select|Choose) (?:one|only|all|any|each)\b"
     r"|\(?[Ss]ee (?:page|instructions?|notes?|reverse|back|below|line)\b"
 )
 

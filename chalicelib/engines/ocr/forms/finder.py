@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chalicelib.domain.documents.findings import FormField
+from chalicelib.domain.documents.findings import FormField, TickBox
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
@@ -30,6 +30,8 @@ from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_ali
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.second_captions import without_second_captions
 from chalicelib.engines.ocr.forms.segments import LineSegment, make_segments, tilt
+from chalicelib.engines.ocr.forms.tick_boxes.boxes import FoundBox, find_boxes
+from chalicelib.engines.ocr.forms.tick_boxes.choices import PageBoxes
 from chalicelib.engines.ocr.forms.values.holders import find_holders
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.values.statements import StatementColumns
@@ -84,12 +86,13 @@ def _find_printed(
     angle = tilt(page.lines)
     segments = make_segments(page.lines, angle)
     rules = PageRules.of_page(page, angle, segments)
-    segments = rules.divided(segments)
+    segments, boxes = find_boxes(page, rules.divided(segments), angle)
+    rules = rules.without([box.rect for box in boxes])
     check()
     found = find_keys(keys, segments, check)
     check()
     plain = [key for key in found if not key.kind]
-    unmatched, columns, values = _values(plain, keys, segments, rules)
+    unmatched, columns, values = _values(plain, keys, segments, rules, boxes)
     if len(plain) < len(found):
         # A text that belongs to the value of another key is no caption that lacks a word.
         taken = {id(each.line) for value in values.values() for each in value.segments}
@@ -98,7 +101,7 @@ def _find_printed(
             for key in found
             if not key.kind or key.has_colon or id(key.segments[0].line) not in taken
         ]
-        unmatched, columns, values = _values(found, keys, segments, rules)
+        unmatched, columns, values = _values(found, keys, segments, rules, boxes)
     check()
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
     texts = [fragment.segment.text for fragment in unmatched.fragments[: settings.MOST_ALIKE]]
@@ -121,13 +124,27 @@ def _values(
     keys: Sequence[TemplateKey],
     segments: Sequence[LineSegment],
     rules: PageRules,
+    boxes: Sequence[FoundBox],
 ) -> tuple[UnmatchedText, StatementColumns, dict[int, Value]]:
     """Return the text without keys, the columns of a statement, and values by index of the key."""
-    unmatched = without_second_captions(found, separate_keys(found, segments))
+    page_boxes = PageBoxes(boxes, found, segments, rules)
+    unmatched = page_boxes.with_choices(separate_keys(found, segments))
+    unmatched = without_second_captions(found, unmatched)
     numbered = NumberedLines(segments, unmatched.fragments)
     unmatched = numbered.without_numbers(unmatched)
     columns = StatementColumns(segments, unmatched.fragments)
-    return unmatched, columns, find_values(found, keys, unmatched, rules, numbered, columns)
+    values = find_values(found, keys, unmatched, rules, numbered, columns)
+    for place, box in page_boxes.of_keys.items():
+        if place in page_boxes.labelled or not values[place].segments:
+            values[place] = _ticked(values[place], box, has_colon=found[place].has_colon)
+    return unmatched, columns, values
+
+
+def _ticked(value: Value, box: FoundBox, *, has_colon: bool) -> Value:
+    """Return the value of a key with a tick box: the mark in the box, or the text after a colon."""
+    if has_colon and value.segments:
+        return replace(value, box=box)
+    return Value((box.mark,) if box.mark else (), 1.0, box=box)
 
 
 def _holders(
@@ -193,7 +210,8 @@ def _choose_places(
         value, key = values[place], found[place]
         sure = min(0.5, value.certainty) * (1 - value.surroundings.heads_column / 2)
         ties = key.text in keys[key.number].variations, value.certainty
-        return (sure * key.score, key.score, *ties) if value.segments else (0.0, key.score)
+        is_found = value.segments or value.box
+        return (sure * key.score, key.score, *ties) if is_found else (0.0, key.score)
 
     chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
@@ -205,6 +223,8 @@ def _choose_places(
 
 
 def _text(template: TemplateKey, value: Value, shared: _FormPage) -> str:
+    if value.options:
+        return ", ".join(value.options)
     text = join_boxed_digits(" ".join(segment.text for segment in value.segments))
     is_amount = "CURRENCY" in template.types or "$" in text
     return shared.amounts.corrected(remove_spaces(text)) if is_amount else text
@@ -241,7 +261,13 @@ def _field(
         normalized_address(text) if text else None,
         _legibility(key, value) * value.certainty * key.score,
         key.score,
+        _tick_of(value),
     )
+
+
+def _tick_of(value: Value) -> TickBox | None:
+    box = value.box
+    return None if box is None else TickBox(box.place.box, box.is_ticked, box.value)
 
 
 def _legibility(key: FoundKey, value: Value) -> float:

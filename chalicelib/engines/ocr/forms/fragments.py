@@ -11,6 +11,7 @@ from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import REMARK, is_instruction, looks_like_label
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
+from chalicelib.engines.ocr.forms.tick_boxes.boxes import FoundBox
 from chalicelib.engines.ocr.grouping import grouped
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.amounts import CURRENCY_CODES, CURRENCY_SIGNS
@@ -46,6 +47,16 @@ _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """What is ticked in a list of options."""
+
+    box: FoundBox
+    """The first ticked box; without one, the first box."""
+    ticked: tuple[tuple[LineSegment, ...], ...]
+    """The lines of each ticked option."""
+
+
+@dataclass(frozen=True, slots=True)
 class FormFragment:
     """A text that may be a value."""
 
@@ -55,6 +66,8 @@ class FormFragment:
     """Index of the key directly before this text in the same line; None if there is none."""
     is_labelled: bool = False
     """Whether the text begins with a label that is not in the template."""
+    choice: Choice | None = None
+    """The ticked options, if the text stands for a list of options with tick boxes."""
 
 
 @dataclass(frozen=True, slots=True)

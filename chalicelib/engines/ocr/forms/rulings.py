@@ -65,6 +65,19 @@ class PageRules:
         gray = _levelled(darkest_channel(pixels), angle)
         return cls(find_rulings(gray, text, text_height))
 
+    def without(self, boxes: Iterable[Rect]) -> PageRules:
+        """Return the ruled lines that are not sides of these boxes, such as tick boxes."""
+        if not self.is_known:
+            return self
+        other = PageRules(None)
+        other.is_known = True
+        other._rows, other._columns = self._rows, self._columns
+        for box in boxes:
+            left, top, right, bottom = box.min_x, box.min_y, box.max_x, box.max_y
+            other._rows = _outside(other._rows, (top, bottom), (left, right))
+            other._columns = _outside(other._columns, (left, right), (top, bottom))
+        return other
+
     def between_lines(self, upper: Rect, lower: Rect) -> bool | None:
         """Return whether a horizontal ruled line separates two texts; None if lines are unknown.
 
@@ -215,6 +228,15 @@ def _as_array(rulings: Iterable[Ruling]) -> Doubles:
     """Return rulings as float64, shape (3, lines): position, start and end."""
     rows = [(each.position, each.start, each.end) for each in rulings]
     return np.array(rows, dtype=np.float64).reshape(len(rows), 3).T
+
+
+def _outside(lines: Doubles, across: tuple[float, float], along: tuple[float, float]) -> Doubles:
+    """Return the lines that are not in an area, apart from a joint."""
+    position, start, end = lines
+    slack = settings.RULE_JOINT_PIXELS
+    is_inside = (position > across[0] - slack) & (position < across[1] + slack)
+    is_inside &= (start > along[0] - slack) & (end < along[1] + slack)
+    return lines[:, ~is_inside]
 
 
 def _crossing(lines: Doubles, place: float) -> Doubles:

@@ -166,6 +166,8 @@ WIDE_BOX_TIMES = 4.0
 # the minimum.
 BOX_PITCHES_HEIGHTS = (0.9, 2.4)
 # Maximum offset of a digit from the middle of its box, as a fraction of the distance between boxes.
+# Also the maximum difference between width and height of a tick box, or between the widths of two,
+# and the space next to one, where letters have their neighbours, as fractions of the width.
 BOX_OFF_SHARE = 0.25
 # Maximum distance between two rows of boxes, in distances from box to box.
 BOX_ROWS_APART = 2.0
@@ -247,3 +249,12 @@ HEADER_OFFSET_HEIGHTS = 1.0
 HOLDER_NAME_LINES = 2
 # Minimum confidence that a line is the name of a firm.
 FIRM_CERTAINTY = 0.5
+
+# Tick boxes.
+
+# Smallest and largest side of a tick box; also the smallest one in pixels.
+TICK_BOX_HEIGHTS, LEAST_TICK_BOX_PIXELS = (0.55, 1.7), 9
+# Minimum fraction of ink inside a ticked box, and maximum fraction; pictures have more.
+TICK_INK_SHARES = (0.07, 0.6)
+# Maximum number of runs of dark pixels on a page that may be sides of tick boxes.
+MOST_SIDE_RUNS = 100_000

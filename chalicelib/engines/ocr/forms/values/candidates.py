@@ -254,7 +254,7 @@ class Neighbourhood:
         fragment = self.fragments[number]
         score = _BASE.get(relation, settings.PLACE_WEIGHT) * self._fitness(types, number)
         if fragment.owner is None:
-            is_label = looks_like_label(fragment.segment.text)
+            is_label = fragment.choice is None and looks_like_label(fragment.segment.text)
             factor = _LABEL_LIKE.get(relation, settings.LABEL_LIKE_FACTOR)
             return score * factor if is_label else score
         # In the key's own line, even caption words are its value.

@@ -105,7 +105,8 @@ class Continuation:
             has_address: whether the template has another key for an address below the value.
         """
         segment, reach = self._segment(chosen.fragment), 0.0
-        if is_amount(segment.text) or (is_one_line(types) and has_span(types, segment.text)):
+        is_whole = is_amount(segment.text) or self._fragments[chosen.fragment].choice is not None
+        if is_whole or (is_one_line(types) and has_span(types, segment.text)):
             return [chosen.fragment]
         if chosen.relation == RIGHT:
             gap = segment.rect.min_x - key.rect.max_x

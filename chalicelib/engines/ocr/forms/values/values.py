@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,11 @@ from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.certainty import Surroundings, Unweighed, fitted_weights
 from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
-from chalicelib.engines.ocr.forms.fragments import UnmatchedText
+from chalicelib.engines.ocr.forms.fragments import Choice, UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment
+from chalicelib.engines.ocr.forms.tick_boxes.boxes import FoundBox
 from chalicelib.engines.ocr.forms.values.candidates import (
     ABOVE,
     ADJACENT,
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
 # Relations that are found by a box, a line number or a column, and not by a direction.
 _PLACED = frozenset((BOXED, ADJACENT, NUMBERED, CROSSED))
-# The ticked text of a list of boxes: ☐ Male ☒ Female.
-_EMPTY_BOXES = frozenset("☐□▢")
-_TICKED = re.compile(r"[☒☑✓✔✗✘]\s*([^☐□▢☒☑✓✔✗✘]*[^☐□▢☒☑✓✔✗✘\s])")
 # INLINE is the same direction as RIGHT.
 _SAME = {INLINE: RIGHT}
 
@@ -128,6 +126,10 @@ class Value:
     """Text printed around the value."""
     emptiness: Unweighed = Unweighed.NOTHING_NEAR
     """Kind of text near the key, if there is no value."""
+    box: FoundBox | None = None
+    """The tick box that is the value, or that the value is the text of."""
+    options: tuple[str, ...] = ()
+    """The texts of the ticked options, if the value is a list of options."""
 
 
 def find_values(
@@ -149,11 +151,17 @@ def find_values(
     values, rivals = _empty_values(keys, candidates), _Rivals(candidates)
     consensus = _consensus(keys, chosen)
     for number, fragments in extended.items():
-        segments = [unmatched.fragments[fragment].segment for fragment in fragments]
         around = Surroundings(
             rivalry=rivals.share(chosen[number]),
             consensus=consensus[number],
             has_colon=keys[number].has_colon,
+        )
+        if choice := unmatched.fragments[fragments[0]].choice:
+            values[number] = _choice_value(choice, chosen[number], around)
+            continue
+        segments = [unmatched.fragments[fragment].segment for fragment in fragments]
+        around = replace(
+            around,
             is_joined=len(fragments) > 1 and not _is_comb(segments),
             has_text_below=continuation.text_below(fragments[-1]) is not None,
             heads_column=continuation.heads_column(keys[number], chosen[number]),
@@ -212,6 +220,15 @@ def _value(
         certainty *= settings.LABEL_LIKE_FACTOR if _has_gap(segments) else 1.0
         around = replace(around, bound=certainty)
     return Value(_cut(key, segments, template), certainty, around)
+
+
+def _choice_value(choice: Choice, chosen: Candidate, around: Surroundings) -> Value:
+    """Make a value of the ticked options of a list; it is empty if none is ticked."""
+    segments = tuple(chain.from_iterable(choice.ticked))
+    options = tuple(" ".join(line.text for line in each) for each in choice.ticked)
+    emptiness = Unweighed.NEAR_TEXT
+    certainty = min(1.0, chosen.score) if segments else fitted_weights().shares[emptiness]
+    return Value(segments, certainty, around, emptiness, choice.box, options)
 
 
 class _Rivals:
@@ -283,10 +300,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
 def _cut(
     key: FoundKey, segments: Sequence[LineSegment], template: TemplateKey
 ) -> tuple[LineSegment, ...]:
-    """Remove other text from a value: tick boxes, a caption, or parts without a required type."""
-    for each in segments if any(_EMPTY_BOXES & set(each.text) for each in segments) else ():
-        if ticked := _TICKED.search(each.text):
-            return (each.part(*ticked.span(1)),)
+    """Remove other text from a value: a caption, or parts without a required type."""
     text = segments[0].text
     # After a caption's number, engines may join the caption's word and the value: 15 SEXM.
     words = [each for each in template.variations if key.text[:1].isdecimal() and each.isalpha()]

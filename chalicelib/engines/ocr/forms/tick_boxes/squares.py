@@ -1,0 +1,115 @@
+"""Finds small drawn squares in the pixels of a page, and measures the ink inside.
+
+A square is a horizontal run of dark pixels with dark pixels at its sides and below it. Cells of
+tables are not found, because their lines continue beyond the cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chalicelib.domain.documents.page import Rect, Square
+from chalicelib.engines.ocr.forms import settings
+
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Bools, Ints, Pixels
+
+
+def find_squares(gray: Pixels, text_height: float) -> list[Square]:
+    """Find the squares that are about as tall as the text.
+
+    Args:
+        gray: brightness, uint8, shape (height, width).
+        text_height: usual height of a line of text, in pixels.
+
+    Returns:
+        The squares from top to bottom; none if the page has too many runs of dark pixels.
+    """
+    dark = gray < max(0, int(np.median(gray[::4, ::4])) - settings.BOX_PAPER_NOISE)
+    found: list[Square] = []
+    # A mark that crosses one side makes it longer, so both are tried as the first side.
+    for way in (1, -1):
+        for rect in _closed(dark[::way], text_height):
+            place = rect
+            if way < 0:
+                place = replace(rect, min_y=len(dark) - rect.max_y, max_y=len(dark) - rect.min_y)
+            if not any(each.rect.overlap(place) > 0 for each in found):
+                found += _measured(dark, place)
+    return sorted(found, key=lambda each: (each.rect.min_y, each.rect.min_x))
+
+
+def _runs(dark: Bools, least: float, most: float) -> Ints:
+    """Return row, start and end of each horizontal run of dark pixels of such a length, (runs, 3).
+
+    Runs at the right or lower edge of the page are left out.
+    """
+    height, width = dark.shape
+    padded = np.zeros((height, width + 2), np.bool_)
+    padded[:, 1:-1] = dark
+    flat = padded.ravel()
+    changes = np.flatnonzero(flat[1:] != flat[:-1])
+    starts, ends = changes[::2], changes[1::2]
+    fits = (ends - starts >= least) & (ends - starts <= most)
+    starts, ends = starts[fits], ends[fits]
+    row = starts // (width + 2)
+    runs = np.stack([row, starts - row * (width + 2), ends - row * (width + 2)], axis=1)
+    kept: Ints = runs[(row < height - 1) & (runs[:, 2] < width - 2)]
+    return kept
+
+
+def _closed(dark: Bools, text_height: float) -> Iterator[Rect]:
+    """Yield the squares whose upper sides are runs of dark pixels as long as a tick box is wide."""
+    low, high = (share * text_height for share in settings.TICK_BOX_HEIGHTS)
+    runs = _runs(dark, max(settings.LEAST_TICK_BOX_PIXELS, low), high)
+    if not 0 < len(runs) <= settings.MOST_SIDE_RUNS:
+        return
+    top, left, right = runs.T
+    bottom = _lower_sides(runs, np.cumsum(dark, axis=1, dtype=np.int32))
+    sums = np.cumsum(dark, axis=0, dtype=np.int32)
+    is_closed = bottom > 0
+    for edges in ((left, left + 1, left + 2), (right - 1, right - 2, right - 3)):
+        lengths = [sums[bottom, edge] - sums[top, edge] for edge in edges]
+        is_closed &= np.max(lengths, axis=0) >= settings.FULL_LINE_SHARE * (bottom - top)
+    for at in np.flatnonzero(is_closed)[: settings.MOST_ALIKE].tolist():
+        yield Rect(float(left[at]), float(top[at]), float(right[at]), float(bottom[at] + 1))
+
+
+def _lower_sides(runs: Ints, sums: Ints) -> Ints:
+    """Return the lowest row that is dark below each run, and not beyond its ends; 0 if none is.
+
+    `sums` has the number of dark pixels up to each column, shape (height, width).
+    """
+    top, left, right = runs.T
+    width, last = right - left, len(sums) - 1
+    times = 1 + settings.BOX_OFF_SHARE
+    before, after = np.maximum(left - 4, 0), np.minimum(right + 2, sums.shape[1] - 1)
+    found: Ints = np.zeros_like(top)
+    longest = int(width.max() * times)
+    for step in range(int(width.min() / times), longest + 1):
+        row = np.minimum(top + step, last)
+        inside = sums[row, right - 1] - sums[row, left]
+        is_side = inside >= settings.FULL_LINE_SHARE * width
+        # The line of a table, or the side of a row of boxes, continues.
+        is_side &= sums[row, after] - sums[row, before] - inside <= 4
+        is_side &= (step * times >= width) & (top + step <= last)
+        is_side &= step <= width * times
+        found[is_side] = row[is_side]
+    return found
+
+
+def _measured(dark: Bools, rect: Rect) -> Sequence[Square]:
+    """Return the square with its ink; nothing for a square without an inside."""
+    left, top, right, bottom = map(int, (rect.min_x, rect.min_y, rect.max_x, rect.max_y))
+    own = dark[top:bottom, left:right]
+    is_side = own[:, own.shape[1] // 2 - 1 : own.shape[1] // 2 + 2].all(axis=1)
+    inside = np.flatnonzero(~is_side)
+    edge = int(inside[0]) + 1 if len(inside) else len(own)
+    core = own[edge:-edge, edge:-edge]
+    space = max(2, round(settings.BOX_OFF_SHARE * (right - left)))
+    outside = dark[top:bottom, max(0, left - space) : left], dark[top:bottom, right : right + space]
+    is_tight = any(int(each.any(axis=1).sum()) > 2 for each in outside)
+    return [Square(rect, float(core.mean()), is_tight)] if core.size else []

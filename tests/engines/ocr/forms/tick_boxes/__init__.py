@@ -1,0 +1,1 @@
+"""Tests of chalicelib/engines/ocr/forms/values."""

@@ -1,0 +1,64 @@
+"""Squares in the pixels of a page: chalicelib/engines/ocr/forms/tick_boxes/squares.py."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import ImageDraw
+
+from chalicelib.domain.documents.page import Rect, Square
+from chalicelib.engines.ocr.forms.tick_boxes.squares import find_squares
+from tests.engines.ocr.forms.drawn import DrawnForm
+
+TEXT_HEIGHT = 24.0
+
+
+def _squares(form: DrawnForm) -> list[Square]:
+    return find_squares(np.asarray(form.image), TEXT_HEIGHT)
+
+
+@pytest.mark.parametrize("side", [15, 22, 36])
+def test_square_is_found_with_its_ink(side: int) -> None:
+    """Squares are found at their place, and a cross is ink inside."""
+    form = DrawnForm()
+    form.box(100, 100, 100 + side, 100 + side)
+    form.box(300, 100, 300 + side, 100 + side)
+    form.rule(304, 104, 296 + side, 96 + side)
+    form.rule(304, 96 + side, 296 + side, 104)
+
+    empty, ticked = _squares(form)
+
+    assert empty.rect.overlap(Rect(100, 100, 100 + side, 100 + side)) > 0.9 * side * side
+    assert empty.ink == 0
+    assert ticked.ink > 0.1
+
+
+def test_mark_may_cross_the_side() -> None:
+    """A square with a tick beyond its corner is found."""
+    form = DrawnForm()
+    form.box(100, 100, 122, 122)
+    ImageDraw.Draw(form.image).line((103, 112, 109, 119, 130, 92), fill=0, width=3)
+
+    (found,) = _squares(form)
+
+    assert abs(found.rect.center[0] - 111) < 2
+    assert found.ink > 0.1
+
+
+def test_cells_of_a_table_are_no_squares() -> None:
+    """Cells whose lines continue beyond the cell are not found."""
+    form = DrawnForm()
+    for at in range(4):
+        form.rule(100, 100 + 24 * at, 172, 100 + 24 * at)
+        form.rule(100 + 24 * at, 100, 100 + 24 * at, 172)
+
+    assert _squares(form) == []
+
+
+def test_pattern_of_many_runs_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page with too many dark runs is not searched."""
+    form = DrawnForm()
+    form.box(100, 100, 122, 122)
+    monkeypatch.setattr("chalicelib.engines.ocr.forms.settings.MOST_SIDE_RUNS", 1)
+
+    assert _squares(form) == []
