@@ -59,3 +59,5 @@ class WrittenBlock:
     """Box on the page, in the coordinates of the text lines; None if unknown."""
     is_bold: bool = False
     """Whether all of its text is bold."""
+    lefts: tuple[float, ...] = ()
+    """Left edge of each line, in the unit of `height`; empty if unknown."""

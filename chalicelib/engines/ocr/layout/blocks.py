@@ -29,7 +29,7 @@ class Block:
             return False
         first = follower[0]
         letter = (first.right - first.left) / max(1, first.length)
-        return row[-1].right + letter * (first.first_word + 1) > self.right
+        return row[-1].right + _WIDEST * letter * (first.first_word + 1) > self.right
 
 
 # Maximum distance between lines of a block, as a multiple of the usual distance in its flow.
@@ -38,6 +38,8 @@ _WIDER = 1.3
 _FAR = 2.0
 # Ratio of heights from which two lines are in different blocks.
 _OTHER_PRINT = 1.25
+# Maximum width of a word's letters, as a multiple of the mean width of letters and spaces.
+_WIDEST = 1.25
 # Maximum width of a space, in heights.
 _TAB = 2.0
 # A line that begins further to the right begins a paragraph, in heights.

@@ -20,6 +20,7 @@ from chalicelib.domain.documents.layout import (
     Role,
     WrittenBlock,
 )
+from chalicelib.engines.ocr.layout.marks import find_mark
 from chalicelib.engines.ocr.order import weighted_median
 
 # Minimum height of a heading's letters, as a multiple of those of most text.
@@ -105,9 +106,7 @@ def _are_running(
 def heading_levels(blocks: Sequence[WrittenBlock]) -> list[int]:
     """Return the heading level of each block of a document, from 1; 0 if not a heading."""
     by_size = _levels_of_sizes(blocks)
-    levels = [
-        by_size.get(_size(block), 0) if 0 < len(block.lines) <= _LONGEST else 0 for block in blocks
-    ]
+    levels = [by_size.get(_size(block), 0) if _may_be_heading(block) else 0 for block in blocks]
     below = max(levels, default=0) + 1
     total = _count_characters(blocks)
     if _count_characters(block for block in blocks if block.is_bold) > _BOLD_SHARE * total:
@@ -118,14 +117,21 @@ def heading_levels(blocks: Sequence[WrittenBlock]) -> list[int]:
     return levels
 
 
+def _may_be_heading(block: WrittenBlock) -> bool:
+    """Return whether a block is short, has a letter, and is not a list item with a bullet."""
+    text = " ".join(block.lines)
+    mark = find_mark(text)
+    is_bulleted = mark is not None and not mark.values
+    return len(block.lines) <= _LONGEST and any(map(str.isalpha, text)) and not is_bulleted
+
+
 def _is_bold_heading(block: WrittenBlock) -> bool:
     """Return whether a block is bold and looks like a heading, not like a label or a sentence."""
     text = " ".join(block.lines)
     return (
         block.is_bold
-        and len(block.lines) <= _LONGEST
+        and _may_be_heading(block)
         and len(text) <= _MOST_BOLD
-        and any(map(str.isalpha, text))
         and text[-1] not in ".,;:"
     )
 
@@ -151,7 +157,8 @@ def _levels_of_sizes(blocks: Sequence[WrittenBlock]) -> dict[int, int]:
     least = _HEADING * _usual_height(blocks)
     levels: dict[int, int] = {}
     level, largest = 0, 0.0
-    for size in sorted({_size(block) for block in blocks if _size(block) > least}, reverse=True):
+    sizes = {_size(block) for block in blocks if _may_be_heading(block)}
+    for size in sorted((size for size in sizes if size > least), reverse=True):
         if size * _HEADING < largest or not level:
             level, largest = min(level + 1, _LEVELS), size
         levels[size] = level

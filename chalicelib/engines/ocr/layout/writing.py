@@ -1,31 +1,26 @@
-"""Writes a document in reading order, as plain text or as Markdown.
-
-In Markdown, every special character of the page's text is escaped, including HTML.
-"""
+"""Writes a document in reading order, as plain text or as Markdown."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.findings import COLUMN_HEADER, Cell, Table
+import numpy as np
+
+from chalicelib.domain.documents.findings import Table
 from chalicelib.domain.documents.layout import MARKDOWN, WrittenBlock
-from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
+from chalicelib.domain.documents.page import ReadPage, TextLine, around
 from chalicelib.engines.ocr.layout.blocks import Block, arrange
+from chalicelib.engines.ocr.layout.markdown import write_markdown
 from chalicelib.engines.ocr.layout.roles import heading_levels
 
-# Minimum fraction of a run's area inside a table to which it belongs.
-_INSIDE = 0.5
-# Characters with a meaning anywhere in Markdown.
-_SPECIAL = re.compile(r"[\\`*_#\[\]<>|~&]")
-# Characters with a meaning at the beginning of a line.
-_LIST_MARK = re.compile(r"([-+]|[0-9]{1,9}(?=[.)]))")
-_BULLET = re.compile(r"[•·‣–-] +(?=\S)")
-# Ends a line within a paragraph.
-_BREAK = "\\\n"
-# End of a line with a hyphenated word.
-_DIVIDED = re.compile(r"[^\W\d_]-$")
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Doubles
+
+# Minimum fraction of a run inside the cells of a table to which it belongs, and maximum number of
+# its characters that are examined.
+_INSIDE, _MOST_PLACES = 0.5, 9
 
 
 def written_blocks(
@@ -36,9 +31,11 @@ def written_blocks(
     Args:
         page: the page that contains the runs.
         runs: items of the task `text`.
-        tables: tables of the page; each replaces the runs inside it.
+        tables: tables of the page; each replaces the runs inside its cells.
     """
-    free = [run for run in runs if not any(_is_inside(run.box, table.box) for table in tables)]
+    cells = [cell.box for table in tables for cell in table.cells if cell.text]
+    edges = np.array([(box.min_x, box.min_y, box.max_x, box.max_y) for box in cells])
+    free = [run for run in runs if not cells or not _is_inside(run, edges)]
     boxes = [table.box for table in tables]
     found: list[WrittenBlock] = []
     for block in arrange(free, is_exact=page.is_exact, places=boxes):
@@ -58,8 +55,18 @@ def _without_tables(block: Block, first: int) -> list[Block]:
     return [Block([[piece]], block.right) for row in block.rows for piece in row]
 
 
-def _is_inside(box: Rect, table: Rect) -> bool:
-    return box.overlap(table) > _INSIDE * box.area
+def _is_inside(run: TextLine, cells: Doubles) -> bool:
+    """Return whether cells contain most of a run; each row of `cells` has the edges of a cell.
+
+    The places of characters decide. The box of a short run may be larger than the box of its cell,
+    because ruled lines are ink.
+    """
+    top_left, top_right, bottom_right, bottom_left = np.array(run.corners)
+    count = min(len(run.text), _MOST_PLACES)
+    places = ((np.arange(count) + 0.5) / count).reshape(-1, 1, 1)
+    points = ((1 - places) * (top_left + bottom_left) + places * (top_right + bottom_right)) / 2
+    found = np.all((cells[:, :2] <= points) & (points <= cells[:, 2:]), axis=2)
+    return bool(found.any(axis=1).mean() >= _INSIDE)
 
 
 def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> WrittenBlock:
@@ -71,7 +78,8 @@ def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> Written
     box = around(run.box for run in parts)
     is_bold = all(run.is_bold for run in parts)
     lines = tuple(map(" ".join, texts))
-    return WrittenBlock(lines, flows_on, scale * height, None, box, is_bold)
+    lefts = tuple(scale * row[0].left for row in block.rows)
+    return WrittenBlock(lines, flows_on, scale * height, None, box, is_bold, lefts)
 
 
 def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
@@ -86,64 +94,6 @@ def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
         Markdown, wrapped lines and words that were split at a line end are joined.
     """
     blocks = [block for page in pages for block in page]
-    if output != MARKDOWN:
-        return "\n\n".join("\n".join(block.lines) for block in blocks)
-    return "\n\n".join(
-        _paragraph(block, level) if block.table is None else _table(block.table)
-        for block, level in zip(blocks, heading_levels(blocks), strict=True)
-    )
-
-
-def _paragraph(block: WrittenBlock, level: int) -> str:
-    """Write a block of text as a heading, a list item or a paragraph."""
-    lines = _joined(block)
-    if level:
-        return f"{'#' * level} {_escaped(' '.join(lines))}"
-    bullet = _BULLET.match(lines[0])
-    if bullet is None:
-        return _BREAK.join(map(_escaped, lines))
-    lines[0] = lines[0][bullet.end() :]
-    return "- " + f"{_BREAK}  ".join(map(_escaped, lines))
-
-
-def _joined(block: WrittenBlock) -> list[str]:
-    """Join the wrapped lines of a block, and words that were hyphenated at a line end."""
-    lines = [block.lines[0]]
-    for line, flows_on in zip(block.lines[1:], block.flows_on, strict=True):
-        if not flows_on:
-            lines.append(line)
-        elif _DIVIDED.search(lines[-1]) and line[:1].islower():
-            lines[-1] = lines[-1][:-1] + line
-        else:
-            lines[-1] += f" {line}"
-    return lines
-
-
-def _escaped(text: str) -> str:
-    """Escape all characters that Markdown would interpret."""
-    escaped = _SPECIAL.sub(r"\\\g<0>", text)
-    mark = _LIST_MARK.match(escaped)
-    if mark is None:
-        return escaped
-    at = mark.start() if mark[0] in "-+" else mark.end()
-    return f"{escaped[:at]}\\{escaped[at:]}"
-
-
-def _table(table: Table) -> str:
-    """Write a table in Markdown; if it has no column header, an empty header row is written."""
-    columns = max(cell.column + cell.column_span - 1 for cell in table.cells)
-    rows: dict[int, list[Cell]] = {}
-    for cell in table.cells:
-        rows.setdefault(cell.row, []).append(cell)
-    lines = [_row(cells, columns) for _, cells in sorted(rows.items())]
-    if not any(cell.kind == COLUMN_HEADER for cell in rows[min(rows)]):
-        lines.insert(0, _row([], columns))
-    lines.insert(1, "|" + " --- |" * columns)
-    return "\n".join(lines)
-
-
-def _row(cells: Iterable[Cell], columns: int) -> str:
-    texts = [""] * columns
-    for cell in cells:
-        texts[cell.column - 1] = _SPECIAL.sub(r"\\\g<0>", cell.text)
-    return "| " + " | ".join(texts) + " |"
+    if output == MARKDOWN:
+        return write_markdown(blocks, heading_levels(blocks))
+    return "\n\n".join("\n".join(block.lines) for block in blocks)

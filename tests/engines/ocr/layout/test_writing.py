@@ -1,16 +1,19 @@
 """Writing a document as plain text and as Markdown."""
 
-import re
 import string
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.layout import MARKDOWN, PLAIN, WrittenBlock
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.layout.writing import write, written_blocks
+
+RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 def block(*lines, height=20.0):
@@ -23,12 +26,17 @@ def table_block(table):
     return WrittenBlock((), (), 0.0, table)
 
 
+def a_place(row, column):
+    """Return the box of a cell."""
+    return Rect(200 * column - 200, 50 * row + 50, 200 * column, 50 * row + 90)
+
+
 def a_table(*rows, kind="columnHeader"):
     """Return a table whose first row has a kind."""
     return Table(
         Rect(0, 100, 300, 200),
         tuple(
-            Cell(r, c, text, 1.0, Rect(0, 0, 1, 1), kind if r == 1 else "normal")
+            Cell(r, c, text, 1.0, a_place(r, c), kind if r == 1 else "normal")
             for r, row in enumerate(rows, 1)
             for c, text in enumerate(row, 1)
         ),
@@ -72,25 +80,74 @@ def test_hyphens_that_divide_no_word_stay():
 
 def test_lines_that_were_ended_on_purpose_stay():
     """Intended line breaks end in a backslash, and list marks on the next line are escaped."""
-    address = WrittenBlock(("Jane Roe", "- 4 Elm", "Street", "1. Town"), (False, True, False), 20)
+    address = WrittenBlock(("Jane Roe", "+ 4 Elm", "Street", "1. Town"), (False, True, False), 20)
 
-    assert write([[address]], MARKDOWN) == "Jane Roe\\\n\\- 4 Elm Street\\\n1\\. Town"
-    assert write([[address]], PLAIN) == "Jane Roe\n- 4 Elm\nStreet\n1. Town"
+    assert write([[address]], MARKDOWN) == "Jane Roe\\\n\\+ 4 Elm Street\\\n1\\. Town"
+    assert write([[address]], PLAIN) == "Jane Roe\n+ 4 Elm\nStreet\n1. Town"
 
 
-def test_markdown_lists():
-    """Bullets become list items; a leading number or hyphen is escaped."""
-    texts = ["• First", "– Second", "-5 degrees", "1. Third", "12) Fourth", "2024 was", "+ plus"]
+def lines(*places_and_texts, wrapped=()):
+    """Return a block with lines at given left edges; the lines of these numbers are wrapped."""
+    lefts, texts = zip(*places_and_texts, strict=True)
+    flows_on = tuple(number in wrapped for number in range(1, len(texts)))
+    return WrittenBlock(texts, flows_on, 20.0, lefts=lefts)
 
-    assert write([[block(text) for text in texts]], MARKDOWN).split("\n\n") == [
-        "- First",
-        "- Second",
-        "\\-5 degrees",
-        "1\\. Third",
-        "12\\) Fourth",
-        "2024 was",
-        "\\+ plus",
-    ]
+
+def test_each_list_item_is_an_item():
+    """Items of a block are separate; wrapped lines are joined to them; text below ends the list."""
+    block = lines(
+        (0, "We need:"),
+        (20, "• a pass-"),
+        (40, "port, and"),
+        (20, "• proof"),
+        (40, "of address"),
+        (0, "Thank you."),
+        wrapped=(2,),
+    )
+
+    assert write([[block]], MARKDOWN) == (
+        "We need:\n\n- a passport, and\n- proof\\\n  of address\n\nThank you."
+    )
+
+
+def test_numbered_items():
+    """Numbers that Markdown would not count like the page, and letters, are text of the items."""
+    texts = ["1. One", "2. Two", "4. Four", "5. Five", "a) A", "b) B", "(i) I", "(ii) II", "12) X"]
+
+    assert write([[lines(*((0, text) for text in texts))]], MARKDOWN) == (
+        "1. One\n2. Two\n- 4\\. Four\n- 5\\. Five\n- a) A\n- b) B\n- (i) I\n- (ii) II\n\n12\\) X"
+    )
+
+
+def test_indented_items_are_nested():
+    """Marks further to the right are a level deeper, but not those of another column."""
+    texts = [(0, "• A"), (30, "1) B"), (30, "2) C"), (60, "– D"), (10, "• E"), (300, "• F")]
+
+    assert write([[lines(*texts)]], MARKDOWN) == ("- A\n  1) B\n  2) C\n     - D\n- E\n- F")
+
+
+def test_paragraphs_within_and_after_items():
+    """An indented paragraph belongs to the item above; others end the list."""
+    blocks = [lines((0, "1. One")), lines((25, "More.")), lines((0, "2. Two")), lines((0, "End."))]
+
+    assert write([blocks], MARKDOWN) == "1. One\n\n   More.\n2. Two\n\nEnd."
+
+
+def test_wrapped_lines_that_begin_like_items():
+    """A wrapped line of a paragraph may begin with a dash, and a lone number is not an item."""
+    text = lines((0, "The old house"), (0, "– it was empty –"), (0, "burned in"), wrapped=(1, 2))
+
+    assert write([[text]], MARKDOWN) == "The old house – it was empty – burned in"
+    assert write([[block("-5 degrees"), block("12. March"), block("1.5 m")]], MARKDOWN) == (
+        "-5 degrees\n\n12\\. March\n\n1.5 m"
+    )
+
+
+def test_items_and_numbers_are_not_headings():
+    """A bullet item or a line without letters is not a heading, also in large letters."""
+    large = [block("1. Costs", height=40), block("• Low", height=40), block("2024", height=60)]
+
+    assert write([[*large, BODY]], MARKDOWN).split("\n\n")[:3] == ["# 1. Costs", "- Low", "2024"]
 
 
 def test_markdown_tables():
@@ -129,6 +186,41 @@ def test_a_table_stands_where_its_text_was():
     assert found[1].table is table
 
 
+def test_text_in_no_cell_of_a_table_stays():
+    """Text within the box of a table, such as a stamp, is kept if no cell contains it."""
+    cells = (
+        Cell(1, 1, "Pen", 1.0, Rect(0, 110, 30, 130)),
+        Cell(2, 2, "", 1.0, Rect(90, 130, 300, 200)),
+    )
+    table = Table(Rect(0, 100, 300, 200), cells)
+    runs = [
+        TextLine("Pen", 1.0, Rect(0, 105, 32, 135)),
+        TextLine("CANCELLED", 1.0, Rect(100, 150, 200, 170)),
+    ]
+    page = ReadPage(Page(1, 400, 300, 1.0), 0, None, (), is_exact=True)
+
+    found = written_blocks(page, runs, [table])
+
+    assert [(each.lines, each.table) for each in found] == [((), table), (("CANCELLED",), None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Receipt #4711 for C#", "Receipt #4711 for C#"),
+        ("a_b, x < y, A & B, [1], ~5 km", "a_b, x < y, A & B, [1], ~5 km"),
+        ("2 * a > 5 | 64.00 - 1", "2 * a > 5 | 64.00 - 1"),
+        ("Name: ____ Town: ____", "Name: ____ Town: ____"),
+        ("*a* __b__ ~~c~~", "*a\\* __b\\_\\_ ~~c\\~\\~"),
+        ("<b>&lt;</b> [a](b)", "\\<b>\\&lt;\\</b> [a\\](b)"),
+    ],
+)
+def test_only_markup_is_escaped(text, written):
+    """Characters that Markdown does not interpret at their place have no backslash."""
+    assert write([[block(text)]], MARKDOWN) == written
+    assert write([[block(text, height=40), BODY]], MARKDOWN).split("\n\n")[0] == f"# {written}"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -145,24 +237,52 @@ def test_a_table_stands_where_its_text_was():
     ],
 )
 def test_markup_on_a_page_is_escaped(text):
-    """Special characters are escaped, and unescaping gives the original text."""
-    for written in (
-        write([[block(text)]], MARKDOWN),
-        write([[table_block(a_table([text], ["b"]))]], MARKDOWN).split("\n")[0][2:-2],
-    ):
-        bare = re.sub(r"\\([!-/:-@\[-`{-~])", "", written)
-        assert not set(bare) & set("<>`*_[]|~&#\\"), written
-        assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", written) == text
+    """Markdown renders the text of a page as it is, in paragraphs, headings and tables."""
+    assert rendered(write([[block(text)]], MARKDOWN)) == ["paragraph", text]
+    heading = write([[block(f"a {text}", height=40), BODY]], MARKDOWN).split("\n\n")[0]
+    assert rendered(heading) == ["heading", f"a {text}"]
+    table = write([[table_block(a_table([text], ["b"]))]], MARKDOWN)
+    assert rendered(table) == ["th", text, "td", "b"]
 
 
 @given(
     st.lists(
-        st.lists(st.text(string.printable[:95], min_size=1, max_size=9), min_size=1, max_size=4),
+        st.lists(
+            st.text(string.printable[:95].replace("o", "") + "# *_~", min_size=1, max_size=9),
+            min_size=1,
+            max_size=4,
+        ),
         max_size=4,
     )
 )
 def test_no_text_gets_through_as_markup(texts):
-    """In any text every special character is escaped."""
-    for line in write([[block(*lines) for lines in texts]], MARKDOWN).split("\n\n"):
-        bare = re.sub(r"\\[!-/:-@\[-`{-~]", "", line.removeprefix("- "))
-        assert not set(bare) & set("<>`*_[]|~&#\\")
+    """Markdown renders any text as it is, in paragraphs and list items."""
+    page = [block(*(" ".join(line.split()) or "x" for line in each)) for each in texts]
+
+    shown = rendered(write([page], MARKDOWN))
+
+    assert set(shown[::2]) <= {"paragraph"}
+    # Hyphens are also bullets, and join words.
+    ignored = str.maketrans("", "", "- ")
+    text = "".join(line for each in page for line in each.lines)
+    assert "".join(shown[1::2]).translate(ignored) == text.translate(ignored)
+
+
+def rendered(written):
+    """Return kind and text of each block that a Markdown renderer shows, one after the other."""
+    shown, mark, numbers = [], "", []
+    for opening, token in pairwise(RENDERER.parse(written)):
+        if opening.type in ("ordered_list_open", "bullet_list_open"):
+            numbers.append(opening.attrs.get("start", 1))
+        elif opening.type in ("ordered_list_close", "bullet_list_close"):
+            numbers.pop()
+        elif opening.type == "list_item_open":
+            mark = f"{numbers[-1]}{opening.markup}" if opening.info else ""
+            numbers[-1] += 1
+        if token.type == "inline":
+            kinds = {child.type for child in token.children}
+            assert kinds <= {"text", "text_special", "hardbreak"}
+            text = "".join(child.content for child in token.children)
+            shown += [opening.type.removesuffix("_open"), mark + text]
+            mark = ""
+    return shown
