@@ -125,7 +125,10 @@ def _parted_by_weight(block: Block, bold: set[int]) -> Iterator[Block]:
 
 
 def _has_tab(row: Row) -> bool:
-    """Return whether a row has a gap that is wider than a space."""
+    """Return whether a row has a gap that is wider than a space, except after a list mark."""
+    mark = row[0].mark
+    if mark is not None and len(mark.text) == row[0].length:
+        row = row[1:]
     return any(
         right.left - left.right > _TAB * max(left.height, right.height)
         for left, right in pairwise(row)
@@ -142,7 +145,9 @@ def _differs_in_size(above: Row, below: Row) -> bool:
 
 
 def _begins(above: Row, row: Row, below: Row | None, left: float) -> bool:
-    """Return whether a row is the indented first row of a paragraph."""
+    """Return whether a row is the indented first row of a paragraph, not part of a list item."""
+    if above[0].mark is not None:
+        return False
     indent = (row[0].left - left) / _height(row)
     neighbours = [other for other in (above, below) if other is not None]
     return _INDENT < indent < _DEEP and all(

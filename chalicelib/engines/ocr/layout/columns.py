@@ -9,12 +9,14 @@ rows on both sides are not at the same heights.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
 
 from chalicelib.domain.documents.page import Quad, Rect, TextLine
+from chalicelib.engines.ocr.layout.marks import Mark, find_mark
 
 # Maximum distance of the middles in one row, as a fraction of the lower line's height.
 _SAME_ROW = 0.5
@@ -66,6 +68,8 @@ class Piece:
     bottom: float
     first_word: int = 0
     """Number of characters of the piece's first word."""
+    mark: Mark | None = None
+    """Mark of a list item with which the piece begins."""
 
     @property
     def length(self) -> int:
@@ -111,16 +115,24 @@ def level_pieces(
     """
     level = _Turn(slope)
     pieces: list[Piece] = []
-    for index, line in enumerate(lines):
-        left, top, right, bottom = level.box(line.corners)
+    runs = [
+        Piece(index, 0, len(line.text), *level.box(line.corners))
+        for index, line in enumerate(lines)
+    ]
+    # The runs of a line are as high as its ink, whatever letters each of them has.
+    texts: dict[tuple[float, float], str] = defaultdict(str)
+    for run in runs:
+        texts[round(run.top, 2), round(run.bottom, 2)] += lines[run.index].text
+    for run in runs:
+        line = lines[run.index]
         if is_exact:
-            word = _first_word(line.text, 0)
-            pieces.append(Piece(index, 0, len(line.text), left, top, right, bottom, word))
-        else:
-            rise, fall = _extent(line.text)
-            size = (bottom - top) / (rise + fall)
-            top, bottom = bottom - (fall + _RISE) * size, bottom + (_FALL - fall) * size
-            pieces += _parts(Piece(index, 0, len(line.text), left, top, right, bottom), line)
+            pieces.append(_with_words(run, line.text))
+            continue
+        rise, fall = _extent(texts[round(run.top, 2), round(run.bottom, 2)])
+        size = (run.bottom - run.top) / (rise + fall)
+        top, bottom = run.bottom - (fall + _RISE) * size, run.bottom + (_FALL - fall) * size
+        parts = _parts(replace(run, top=top, bottom=bottom), line)
+        pieces += [_with_words(part, line.text) for part in parts]
     for index, place in enumerate(places, len(lines)):
         box = level.box(TextLine("", 1.0, place).corners)
         pieces.append(Piece(index, 0, _PROSE, *box))
@@ -137,16 +149,16 @@ def _parts(run: Piece, line: TextLine) -> Iterator[Piece]:
     for (before, behind), step in zip(pairwise(shown), steps, strict=False):
         if behind - before > 1 and (step - usual) * width >= _GUTTER * run.height:
             right = run.left + (line.places[before] + usual / 2) * width
-            part = replace(run, begin=start, end=before + 1, left=left, right=right)
-            yield replace(part, first_word=_first_word(line.text, start))
+            yield replace(run, begin=start, end=before + 1, left=left, right=right)
             start, left = behind, run.left + (line.places[behind] - usual / 2) * width
-    yield replace(run, begin=start, left=left, first_word=_first_word(line.text, start))
+    yield replace(run, begin=start, left=left)
 
 
-def _first_word(text: str, start: int) -> int:
-    """Return the number of characters of the word that begins at an index."""
-    end = text.find(" ", start)
-    return (len(text) if end < 0 else end) - start
+def _with_words(piece: Piece, text: str) -> Piece:
+    """Set the first word and the list mark of a piece of a run with a text."""
+    own = text[piece.begin : piece.end]
+    # A mark may be a separate piece.
+    return replace(piece, first_word=len(own.split(" ", 1)[0]), mark=find_mark(f"{own} -"))
 
 
 class _Turn:
@@ -302,9 +314,14 @@ def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
         follower = strips[number + 1] if number + 1 < len(strips) else None
         if bands and bands[-1].takes(strip, follower):
             bands[-1].add(strip)
-        else:
-            bands.append(_Band(strip, height))
-    return [[piece for strip in band.strips for piece in strip.pieces] for band in bands]
+            continue
+        first, *others = [*(bands[-1].cut_column(strip) if bands else []), strip]
+        bands.append(_Band(first, height))
+        for other in others:
+            bands[-1].add(other)
+    return [
+        [piece for strip in band.strips for piece in strip.pieces] for band in bands if band.strips
+    ]
 
 
 class _Band:
@@ -336,6 +353,20 @@ class _Band:
         self._left, self._right = min(self._left, strip.left), max(self._right, strip.right)
         self._has_columns |= strip.is_divided
         self.strips.append(strip)
+
+    def cut_column(self, below: _Strip) -> list[_Strip]:
+        """Remove and return the last strips if they begin the right column of the strip below."""
+        found: list[_Strip] = []
+        left = below.free[-2][1] if below.is_divided else math.inf
+        top = below.top
+        while self.strips and not self._has_columns:
+            last = self.strips[-1]
+            is_apart = top - last.bottom > _APART * self._height
+            if is_apart or abs(last.left - left) > self._height:
+                break
+            found.insert(0, self.strips.pop())
+            top = last.top
+        return found
 
     def _gutters(self, strip: _Strip) -> list[Interval]:
         """Return the gutters that the band and a further strip share."""
@@ -406,8 +437,15 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
         rows_of(piece for piece in sides[1] if piece.left <= behind),
     )
     return all(
-        is_prose(side) or is_prose(near) for side, near in zip((left, right), nearest, strict=True)
+        is_prose(side) or is_prose(near) or _is_list(side)
+        for side, near in zip((left, right), nearest, strict=True)
     )
+
+
+def _is_list(rows: list[Row]) -> bool:
+    """Return whether most rows begin with a bullet, unlike the cells of a table."""
+    marks = (row[0].mark for row in rows)
+    return 2 * sum(mark is not None and not mark.is_weak for mark in marks) >= len(rows)
 
 
 def is_prose(rows: list[Row]) -> bool:

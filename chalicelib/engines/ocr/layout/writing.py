@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
+from itertools import compress
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.documents.findings import Table
+from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.layout import MARKDOWN, WrittenBlock
 from chalicelib.domain.documents.page import ReadPage, TextLine, around
 from chalicelib.engines.ocr.layout.blocks import Block, arrange
@@ -17,10 +19,6 @@ from chalicelib.engines.ocr.layout.roles import heading_levels
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles
-
-# Minimum fraction of a run inside the cells of a table to which it belongs, and maximum number of
-# its characters that are examined.
-_INSIDE, _MOST_PLACES = 0.5, 9
 
 
 def written_blocks(
@@ -33,9 +31,9 @@ def written_blocks(
         runs: items of the task `text`.
         tables: tables of the page; each replaces the runs inside its cells.
     """
-    cells = [cell.box for table in tables for cell in table.cells if cell.text]
-    edges = np.array([(box.min_x, box.min_y, box.max_x, box.max_y) for box in cells])
-    free = [run for run in runs if not cells or not _is_inside(run, edges)]
+    cells = [cell for table in tables for cell in table.cells if cell.text]
+    edges = np.array([astuple(cell.box) for cell in cells]).reshape(-1, 4)
+    free = [run for run in runs if not _is_in_cells(run, cells, edges)]
     boxes = [table.box for table in tables]
     found: list[WrittenBlock] = []
     for block in arrange(free, is_exact=page.is_exact, places=boxes):
@@ -55,18 +53,20 @@ def _without_tables(block: Block, first: int) -> list[Block]:
     return [Block([[piece]], block.right) for row in block.rows for piece in row]
 
 
-def _is_inside(run: TextLine, cells: Doubles) -> bool:
-    """Return whether cells contain most of a run; each row of `cells` has the edges of a cell.
+def _is_in_cells(run: TextLine, cells: Sequence[Cell], edges: Doubles) -> bool:
+    """Return whether the cells at a run's place contain each of its words.
 
-    The places of characters decide. The box of a short run may be larger than the box of its cell,
-    because ruled lines are ink.
+    Args:
+        run: a run of words.
+        cells: cells of tables.
+        edges: left, top, right and bottom edge of each cell.
     """
-    top_left, top_right, bottom_right, bottom_left = np.array(run.corners)
-    count = min(len(run.text), _MOST_PLACES)
-    places = ((np.arange(count) + 0.5) / count).reshape(-1, 1, 1)
-    points = ((1 - places) * (top_left + bottom_left) + places * (top_right + bottom_right)) / 2
-    found = np.all((cells[:, :2] <= points) & (points <= cells[:, 2:]), axis=2)
-    return bool(found.any(axis=1).mean() >= _INSIDE)
+    box = run.box
+    found = np.all(
+        (edges[:, :2] < (box.max_x, box.max_y)) & (edges[:, 2:] > (box.min_x, box.min_y)), axis=1
+    )
+    there = {word for cell in compress(cells, found.tolist()) for word in cell.text.split()}
+    return there.issuperset(run.text.split())
 
 
 def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> WrittenBlock:

@@ -257,3 +257,54 @@ def test_print_that_runs_up_the_margin_is_no_part_of_a_line():
     runs = [run("0000110", 5, 90, 20, 120), *column("a", 50, 100, 3), run("I", 50, 190, 4)]
 
     assert order(runs) == [*names("a", 3), "I", "0000110"]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "is_column"), [(500, 78, True), (780, 78, False), (500, 60, False)]
+)
+def test_a_right_column_may_begin_higher(x, y, is_column):
+    """A line at the top of a right column belongs to it, unless it is indented or apart."""
+    runs = [
+        run("Title", 200, 10, 500, 30),
+        run("First", x, y, 120),
+        *column("a", 50, 158, 5),
+        *column("b", 500, 102, 7),
+    ]
+
+    columns = [*names("a", 5), "First", *names("b", 7)]
+    assert order(runs) == (
+        ["Title", *columns] if is_column else ["Title", "First", *names("a", 5), *names("b", 7)]
+    )
+
+
+def test_lists_next_to_each_other_are_columns():
+    """Lists are read one after the other, unlike rows of a table, although they are short."""
+    cells = [(name, n, x, 100 + 28 * n) for n in range(4) for name, x in (("a", 50), ("b", 500))]
+    lists = [run(f"•{name}{n} item", x, y, 90) for name, n, x, y in cells]
+    table = [run(f"{name}{n} cell", x, y, 90) for name, n, x, y in cells]
+
+    assert order(lists) == [*names("•a", 4), *names("•b", 4)]
+    assert order(table) == [f"{name}{n}" for name, n, _, _ in cells]
+
+
+def test_an_indented_line_of_an_item_begins_no_paragraph():
+    """A wrapped line between two items is indented, and continues the first item."""
+    runs = [
+        *[run("1.", 50, y, 14) for y in (100, 156)],
+        run("An item that is longer than a", 110, 100, 390),
+        run("single line", 110, 128, 110),
+        run("Next", 110, 156, 40),
+    ]
+
+    (block,) = arrange(runs, is_exact=True)
+
+    assert [block.flows_on(number) for number in range(2)] == [True, False]
+
+
+def test_parts_of_a_line_are_in_letters_of_one_size():
+    """A part of a line is as high as the whole line, also if it has only low letters."""
+    runs = [run("1.", 50, 100, 14, 17), run("roman one", 80, 100, 90, 17)]
+
+    ((row,),) = (block.rows for block in arrange(runs, is_exact=False))
+
+    assert row[0].height == row[1].height

@@ -187,7 +187,7 @@ def test_a_table_stands_where_its_text_was():
 
 
 def test_text_in_no_cell_of_a_table_stays():
-    """Text within the box of a table, such as a stamp, is kept if no cell contains it."""
+    """Text within the box of a table, such as a stamp, is kept if no cell contains its words."""
     cells = (
         Cell(1, 1, "Pen", 1.0, Rect(0, 110, 30, 130)),
         Cell(2, 2, "", 1.0, Rect(90, 130, 300, 200)),
@@ -196,12 +196,14 @@ def test_text_in_no_cell_of_a_table_stays():
     runs = [
         TextLine("Pen", 1.0, Rect(0, 105, 32, 135)),
         TextLine("CANCELLED", 1.0, Rect(100, 150, 200, 170)),
+        TextLine("Pen box", 1.0, Rect(0, 111, 30, 129)),
     ]
     page = ReadPage(Page(1, 400, 300, 1.0), 0, None, (), is_exact=True)
 
     found = written_blocks(page, runs, [table])
 
-    assert [(each.lines, each.table) for each in found] == [((), table), (("CANCELLED",), None)]
+    assert [each.lines for each in found] == [("Pen box",), (), ("CANCELLED",)]
+    assert found[1].table is table
 
 
 @pytest.mark.parametrize(
