@@ -42,6 +42,8 @@ _OTHER_PRINT = 1.25
 _WIDEST = 1.25
 # Maximum width of a space, in heights.
 _TAB = 2.0
+# Minimum fraction of a flow's width that a block of two lines fills if its longer line was wrapped.
+_WIDE = 0.6
 # A line that begins further to the right begins a paragraph, in heights.
 _INDENT = 0.8
 # Text that begins further to the right than this is not an indent.
@@ -70,10 +72,13 @@ def arrange(
     found: list[Block] = []
     for flow in flows(upright):
         # Lines of normal text fill the width of their flow; lines of an address do not.
+        left = min(row[0].left for row in flow)
         right = max(piece.right for row in flow for piece in row)
         for rows in _blocks(flow):
             own = max(piece.right for row in rows for piece in row)
-            block = Block(rows, own if is_prose(rows) else right)
+            is_wide = len(rows) > 2 or own - rows[0][0].left >= _WIDE * (right - left)
+            has_margin = is_wide and is_prose(rows) and not any(row[0].mark for row in rows)
+            block = Block(rows, own if has_margin else right)
             found += _parted_by_weight(block, bold)
     return found + [Block([[piece]], piece.right) for piece in turned]
 
@@ -103,7 +108,7 @@ def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
     block = rows[:1]
     for number, step in enumerate(steps):
         above, below = rows[number], rows[number + 1]
-        least = min(_WIDER * usual, _FAR * _height(above))
+        least = min(_WIDER * usual, _FAR * min(_height(above), _height(below)))
         follower = rows[number + 2] if number + 2 < len(rows) else None
         if step > least or _differs_in_size(above, below) or _begins(above, below, follower, left):
             yield block

@@ -106,7 +106,7 @@ def _are_running(
 def heading_levels(blocks: Sequence[WrittenBlock]) -> list[int]:
     """Return the heading level of each block of a document, from 1; 0 if not a heading."""
     by_size = _levels_of_sizes(blocks)
-    levels = [by_size.get(_size(block), 0) if _may_be_heading(block) else 0 for block in blocks]
+    levels = [by_size.get(block.height, 0) if _may_be_heading(block) else 0 for block in blocks]
     below = max(levels, default=0) + 1
     total = _count_characters(blocks)
     if _count_characters(block for block in blocks if block.is_bold) > _BOLD_SHARE * total:
@@ -140,24 +140,20 @@ def _count_characters(blocks: Iterable[WrittenBlock]) -> int:
     return sum(len(line) for block in blocks for line in block.lines)
 
 
-def _size(block: WrittenBlock) -> int:
-    return round(block.height)
-
-
 def _usual_height(blocks: Sequence[WrittenBlock]) -> float:
     """Return the letter height of most of the text, in pixels."""
-    weights: Counter[int] = Counter()
+    weights: Counter[float] = Counter()
     for block in blocks:
-        weights[_size(block)] += sum(map(len, block.lines))
+        weights[block.height] += sum(map(len, block.lines))
     return weighted_median([*weights.items()])
 
 
-def _levels_of_sizes(blocks: Sequence[WrittenBlock]) -> dict[int, int]:
+def _levels_of_sizes(blocks: Sequence[WrittenBlock]) -> dict[float, int]:
     """Return the heading level of each letter size that is larger than the usual size."""
     least = _HEADING * _usual_height(blocks)
-    levels: dict[int, int] = {}
+    levels: dict[float, int] = {}
     level, largest = 0, 0.0
-    sizes = {_size(block) for block in blocks if _may_be_heading(block)}
+    sizes = {block.height for block in blocks if _may_be_heading(block)}
     for size in sorted((size for size in sizes if size > least), reverse=True):
         if size * _HEADING < largest or not level:
             level, largest = min(level + 1, _LEVELS), size

@@ -308,3 +308,46 @@ def test_parts_of_a_line_are_in_letters_of_one_size():
     ((row,),) = (block.rows for block in arrange(runs, is_exact=False))
 
     assert row[0].height == row[1].height
+
+
+@pytest.mark.parametrize(("width", "flows_on"), [(250, False), (350, True)])
+def test_the_longer_of_two_lines_is_wrapped_only_if_it_is_wide(width, flows_on):
+    """Two lines show no margin, unless they fill most of the width of their flow."""
+    runs = [
+        run(f"First {PROSE}", 50, 100, width),
+        run(f"Second {PROSE}", 50, 128, width - 20),
+        *column("a", 50, 170, 3, 500),
+    ]
+
+    block, _ = arrange(runs, is_exact=True)
+
+    assert block.flows_on(0) is flows_on
+
+
+def test_a_heading_far_above_its_text_is_a_block():
+    """The distance of two lines is compared with the smaller of them."""
+    heading, text = run("Heading", 50, 100, 200, 24), run(f"Text {PROSE}", 50, 144, 400, 20)
+
+    assert len(arrange([heading, text], is_exact=True)) == 2
+
+
+def test_the_longest_item_of_a_list_is_not_wrapped():
+    """Items end where their text ends, so the longest does not show the margin."""
+    items = [run(f"• item {n} of a list", 50, 100 + 28 * n, 150 + 10 * n) for n in range(4)]
+
+    block, *_ = arrange([*items[::-1], *column("a", 50, 260, 3, 500)], is_exact=True)
+
+    assert not any(block.flows_on(number) for number in range(3))
+
+
+def test_a_long_word_may_be_wider_than_its_number_of_letters():
+    """A word without spaces and narrow letters is wider than the average of its line."""
+    runs = [
+        run("a line that ends early, because the", 50, 100, 400),
+        run("mammoths do not fit in it in this way", 50, 128, 390),
+        run("and this is the widest line of all lines", 50, 156, 500),
+    ]
+
+    (block,) = arrange(runs, is_exact=True)
+
+    assert block.flows_on(0)

@@ -60,3 +60,13 @@ def test_bold_lines_that_stand_alone_are_headings():
     assert heading_levels([title, block("Name:", bold=True), BODY]) == [1, 0, 0]
     assert heading_levels([bold, replace(BODY, is_bold=True)]) == [0, 0]
     assert heading_levels([BODY, bold]) == [0, 0]
+
+
+def test_sizes_of_headings_are_not_rounded():
+    """Small letters of images differ by less than a pixel from those of headings."""
+    body = replace(BODY, height=10.5)
+    assert heading_levels([block("Heading", size=12.7), body, block("Text", size=12.5)]) == [
+        1,
+        0,
+        0,
+    ]
