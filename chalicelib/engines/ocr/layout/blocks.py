@@ -83,6 +83,12 @@ def arrange(
     return found + [Block([[piece]], piece.right) for piece in turned]
 
 
+def without_mark(row: Row) -> Row:
+    """Return a row without its first piece if that is only the mark of a list item."""
+    mark = row[0].mark
+    return row[1:] if mark and len(mark.text) == row[0].length and len(row) > 1 else row
+
+
 def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
     """Return the position of each run: number of its block, of its line, and of the run itself.
 
@@ -131,17 +137,14 @@ def _parted_by_weight(block: Block, bold: set[int]) -> Iterator[Block]:
 
 def _has_tab(row: Row) -> bool:
     """Return whether a row has a gap that is wider than a space, except after a list mark."""
-    mark = row[0].mark
-    if mark is not None and len(mark.text) == row[0].length:
-        row = row[1:]
     return any(
         right.left - left.right > _TAB * max(left.height, right.height)
-        for left, right in pairwise(row)
+        for left, right in pairwise(without_mark(row))
     )
 
 
 def _height(row: Row) -> float:
-    return max(piece.height for piece in row)
+    return max(piece.height for piece in without_mark(row))
 
 
 def _differs_in_size(above: Row, below: Row) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, Cell, Table
 from chalicelib.domain.documents.layout import WrittenBlock
-from chalicelib.engines.ocr.layout.marks import Mark, Value, consecutive_values, find_mark
+from chalicelib.engines.ocr.layout.marks import Mark, Value, find_mark, listed_values
 
 # Characters that are interpreted anywhere. Emphasis needs an end, which is not after a space, and
 # not within a word if it is an underscore. Links need the character after the bracket.
@@ -22,8 +22,8 @@ _SPECIAL = re.compile(
 # Marks that are interpreted at the beginning of a line: of lists, headings, quotes, code, boxes of
 # tasks, and lines that consist of rules. A number is escaped after its digits.
 _START = re.compile(
-    r"[-+](?= |$)|[*_~]+(?= |$)|~~~|#(?=#{0,5}(?: |$))|>|=(?==*$)|[-:|](?=[-:| ]*$)|\[(?=[ xX]\])"
-    r"|([0-9]{1,9})(?=[.)](?: |$))"
+    r"[*_]+(?=[*_ ]*$)|[-+*](?= |$)|~{3,}|#(?=#{0,5}(?: |$))|>|=(?==*$)|[-:|](?=[-:| ]*$)"
+    r"|\[(?=[ xX]\])|([0-9]{1,9})(?=[.)](?: |$))"
 )
 # Ends a heading.
 _CLOSING = re.compile(r"(?<= )#+$")
@@ -67,7 +67,7 @@ def write_markdown(blocks: Sequence[WrittenBlock], levels: Sequence[int]) -> str
     """Write blocks as Markdown; `levels` has the heading level of each block, 0 for others."""
     pairs = list(zip(blocks, levels, strict=True))
     text = [line for block, level in pairs if not level for line in block.lines]
-    writer = _MarkdownWriter(consecutive_values(text))
+    writer = _MarkdownWriter(listed_values(text))
     for block, level in pairs:
         if block.table is not None:
             writer.add(_table(block.table))
@@ -130,7 +130,7 @@ class _MarkdownWriter:
             return mark
         if mark.values and not mark.values & self._values:
             return None
-        is_in_list = last.mark is not None
+        is_in_list = last.mark is not None or bool(self._open and not flows_on)
         return mark if is_in_list or not (flows_on or mark.text.isalpha()) else None
 
     def _add_item(self, part: _Part, mark: Mark) -> None:
@@ -139,7 +139,7 @@ class _MarkdownWriter:
         value = next((value for value in mark.values if value[0] in _STYLES), None)
         is_nested = before is None and bool(self._open)
         is_counted = value is not None and _is_next(value, before, is_nested=is_nested)
-        if mark.values and not is_counted:
+        if not (mark.is_bullet or is_counted):
             part.lines[0] = f"{mark.text} {part.lines[0]}"
         indent = " " * (self._open[-1].column if self._open else 0)
         prefix = f"{indent}{mark.text if is_counted else '-'} "

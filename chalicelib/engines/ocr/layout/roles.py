@@ -121,7 +121,7 @@ def _may_be_heading(block: WrittenBlock) -> bool:
     """Return whether a block is short, has a letter, and is not a list item with a bullet."""
     text = " ".join(block.lines)
     mark = find_mark(text)
-    is_bulleted = mark is not None and not mark.values
+    is_bulleted = mark is not None and mark.is_bullet
     return len(block.lines) <= _LONGEST and any(map(str.isalpha, text)) and not is_bulleted
 
 

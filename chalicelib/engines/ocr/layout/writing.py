@@ -13,7 +13,7 @@ import numpy as np
 from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.layout import MARKDOWN, WrittenBlock
 from chalicelib.domain.documents.page import ReadPage, TextLine, around
-from chalicelib.engines.ocr.layout.blocks import Block, arrange
+from chalicelib.engines.ocr.layout.blocks import Block, arrange, without_mark
 from chalicelib.engines.ocr.layout.markdown import write_markdown
 from chalicelib.engines.ocr.layout.roles import heading_levels
 
@@ -73,7 +73,7 @@ def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> Written
     """Return the text of a block's lines, with the block's box, letter height and bold type."""
     texts = ([runs[part.index].text[part.begin : part.end] for part in row] for row in block.rows)
     flows_on = tuple(map(block.flows_on, range(len(block.rows) - 1)))
-    height = median(max(part.size for part in row) for row in block.rows)
+    height = median(max(part.size for part in without_mark(row)) for row in block.rows)
     parts = [runs[part.index] for row in block.rows for part in row]
     box = around(run.box for run in parts)
     is_bold = all(run.is_bold for run in parts)

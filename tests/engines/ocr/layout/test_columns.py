@@ -351,3 +351,10 @@ def test_a_long_word_may_be_wider_than_its_number_of_letters():
     (block,) = arrange(runs, is_exact=True)
 
     assert block.flows_on(0)
+
+
+def test_a_separate_bullet_does_not_show_the_size_of_letters():
+    """The ink of a bullet may be as high as a letter, and its item stays in one block."""
+    runs = [run("•", 50, 98, 9, 24), run("An item", 80, 100, 400), run("continued", 80, 128, 90)]
+
+    assert len(arrange(runs, is_exact=False)) == 1

@@ -126,6 +126,21 @@ def test_indented_items_are_nested():
     assert write([[lines(*texts)]], MARKDOWN) == ("- A\n  1) B\n  2) C\n     - D\n- E\n- F")
 
 
+def test_asterisks_are_bullets_if_there_are_several():
+    """An asterisk alone is the mark of a footnote."""
+    footnote = lines((0, "** without"), (0, "* with tax"))
+
+    assert write([[lines((0, "* One"), (0, "* Two"))]], MARKDOWN) == "- One\n- Two"
+    assert write([[footnote]], MARKDOWN) == "** without\\\n\\* with tax"
+
+
+def test_a_letter_o_is_a_bullet_below_items():
+    """Word processors use the letter o as the bullet of the second level."""
+    blocks = [lines((0, "• One")), lines((30, "o Two")), lines((0, "End.")), lines((0, "o dia"))]
+
+    assert write([blocks], MARKDOWN) == "- One\n  - Two\n\nEnd.\n\no dia"
+
+
 def test_paragraphs_within_and_after_items():
     """An indented paragraph belongs to the item above; others end the list."""
     blocks = [lines((0, "1. One")), lines((25, "More.")), lines((0, "2. Two")), lines((0, "End."))]
@@ -186,6 +201,18 @@ def test_a_table_stands_where_its_text_was():
     assert found[1].table is table
 
 
+def test_a_separate_bullet_does_not_change_the_height_of_a_block():
+    """The letters of an item have the height of its text, not of its bullet."""
+    text = TextLine("An item", 1.0, Rect(30, 100, 130, 120))
+    bullet = TextLine("•", 1.0, Rect(0, 98, 9, 122))
+    page = ReadPage(Page(1, 400, 300, 1.0), 0, None, ())
+
+    (with_bullet,) = written_blocks(page, [bullet, text], ())
+
+    assert with_bullet.lines == ("• An item",)
+    assert with_bullet.height == written_blocks(page, [text], ())[0].height
+
+
 def test_text_in_no_cell_of_a_table_stays():
     """Text within the box of a table, such as a stamp, is kept if no cell contains its words."""
     cells = (
@@ -213,6 +240,7 @@ def test_text_in_no_cell_of_a_table_stays():
         ("a_b, x < y, A & B, [1], ~5 km", "a_b, x < y, A & B, [1], ~5 km"),
         ("2 * a > 5 | 64.00 - 1", "2 * a > 5 | 64.00 - 1"),
         ("Name: ____ Town: ____", "Name: ____ Town: ____"),
+        ("** From 2025", "** From 2025"),
         ("*a* __b__ ~~c~~", "*a\\* __b\\_\\_ ~~c\\~\\~"),
         ("<b>&lt;</b> [a](b)", "\\<b>\\&lt;\\</b> [a\\](b)"),
     ],
