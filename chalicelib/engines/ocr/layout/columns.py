@@ -28,6 +28,8 @@ _OVERLAP = 0.1
 _RISE, _LOW_RISE, _FALL = 0.73, 0.53, 0.21
 _LOW = frozenset("acegmnopqrsuvwxyz.,:;-–—_~+<>=• ")
 _HANGING = frozenset("gjpqyQ,;()[]{}|_/ęąçµ")
+# Minimum number of rows of a column.
+_ROWS = 2
 # Minimum median number of characters of the lines of a text column.
 _PROSE = 18
 # Minimum fraction of a column's width that its lines fill.
@@ -425,8 +427,10 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
     left, right = rows_of(sides[0]), rows_of(sides[1])
     few = min(len(left), len(right))
     lowest_top = max(min(piece.top for piece in side) for side in sides)
-    if few < 2 or min(max(piece.bottom for piece in side) for side in sides) <= lowest_top:
+    if min(max(piece.bottom for piece in side) for side in sides) <= lowest_top:
         return False
+    if few < _ROWS:
+        return _is_tall(left, right) or _is_tall(right, left)
     if not _match(left, right):
         return True
     width = min(row[0].left for row in right) - max(row[-1].right for row in left)
@@ -440,6 +444,12 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
         is_prose(side) or is_prose(near) or _is_list(side)
         for side, near in zip((left, right), nearest, strict=True)
     )
+
+
+def _is_tall(rows: list[Row], others: list[Row]) -> bool:
+    """Return whether a single piece, such as a table, is as high as several other rows."""
+    height = median(piece.height for row in others for piece in row)
+    return len(rows) == 1 and len(others) >= _ROWS and rows[0][0].height >= _ROWS * height
 
 
 def _is_list(rows: list[Row]) -> bool:

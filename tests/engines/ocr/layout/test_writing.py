@@ -201,6 +201,24 @@ def test_a_table_stands_where_its_text_was():
     assert found[1].table is table
 
 
+@pytest.mark.parametrize(("text_left", "table_left"), [(0, 400), (400, 0)])
+def test_text_next_to_a_table_is_a_column(text_left, table_left):
+    """A table does not interrupt the lines next to it; the left side is read first."""
+    texts = [(90, "Sender"), (120, "Jane Roe"), (150, "4 Elm Street"), (180, "Springfield")]
+    runs = [
+        TextLine(text, 1.0, Rect(text_left, y, text_left + 8 * len(text), y + 20))
+        for y, text in texts
+    ]
+    page = ReadPage(Page(1, 800, 300, 1.0), 0, None, (), is_exact=True)
+    place = Rect(table_left, 100, table_left + 300, 200)
+    table = Table(place, (Cell(1, 1, "Date", 1.0, place),))
+
+    found = [each.lines for each in written_blocks(page, runs, [table])]
+
+    address = tuple(text for _, text in texts)
+    assert found == ([address, ()] if text_left < table_left else [(), address])
+
+
 def test_a_separate_bullet_does_not_change_the_height_of_a_block():
     """The letters of an item have the height of its text, not of its bullet."""
     text = TextLine("An item", 1.0, Rect(30, 100, 130, 120))
