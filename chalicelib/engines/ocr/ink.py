@@ -24,6 +24,11 @@ _LEAST_CONTRAST = 24
 _RULE_LENGTH = 2.5
 # Columns with more ink are vertical ruled lines, as a fraction of the box.
 _RULE_HEIGHT = 0.94
+# Ink further from the middle of every character than this was not read, in heights of the ink.
+_REACH = 0.9
+# Minimum number of separate strokes of unread text; a frame or an underline is one. Then their
+# minimum total width, in heights of the ink.
+_LEAST_STROKES, _LEAST_UNREAD = 2, 0.5
 # Larger images of lines are reduced to this height, in pixels.
 _MOST_SIDE = 4_000
 
@@ -82,6 +87,28 @@ def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
     return replace(
         line, box=around_points(quad), quad=None if line.quad is None else quad, places=places
     )
+
+
+def unread_parts(line: TextLine, ink: Ink) -> list[TextLine]:
+    """Return the parts of a line whose ink is far from all characters, each with an empty text.
+
+    Engines leave out letters of alphabets that they do not know. A line without positions of its
+    characters has no such parts.
+    """
+    if len(line.places) != len(line.text):
+        return []
+    reach = _REACH * ink.height
+    middles = sorted(at for at, mark in zip(line.places, line.text, strict=True) if mark != " ")
+    starts = [0.0, *(middle + reach for middle in middles)]
+    ends = [*(middle - reach for middle in middles), 1.0]
+    found = []
+    for start, end in zip(starts, ends, strict=True):
+        strokes = [(max(start, a), min(end, b)) for a, b in ink.spans if a < end and b > start]
+        width = sum(b - a for a, b in strokes)
+        if len(strokes) >= _LEAST_STROKES and width >= _LEAST_UNREAD * ink.height:
+            part = part_of(line, strokes[0][0], strokes[-1][1], ink)
+            found.append(replace(part, text="", places=(), course=None))
+    return found
 
 
 def stretches(flags: Bools) -> tuple[Ints, Ints]:

@@ -203,10 +203,11 @@ def _straightened(
 
 
 def _spaced(page: Page, read: _Reading, check: CancelCheck) -> ReadPage:
-    """Add spaces that the engine missed."""
+    """Add spaces that the engine missed, and find text that it left out."""
     turns, pixels, found, unrolling = read
-    lines = spaced_lines(pixels, _with_text(found), check)
-    unread = tuple(line.box for line in found if not line.text)
+    spaced = spaced_lines(pixels, _with_text(found), check)
+    unread = tuple(line.box for line in (*_without_text(found), *_without_text(spaced)))
+    lines = tuple(_with_text(spaced))
     return ReadPage(page, turns, pixels, lines, unread=unread, unrolling=unrolling)
 
 

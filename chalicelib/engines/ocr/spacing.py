@@ -1,4 +1,4 @@
-"""Restores spaces that the engine missed, from wide gaps in a line's ink."""
+"""Restores spaces that the engine missed, and finds text that it left out, from a line's ink."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.ocr.ink import Ink, find_ink
+from chalicelib.engines.ocr.ink import Ink, find_ink, unread_parts
 from chalicelib.engines.ocr.phrases import Gap, find_gaps, usual_space
 
 if TYPE_CHECKING:
@@ -116,6 +116,9 @@ def spaced_lines(
         lines: lines as an engine read them; lines without positions of their characters are not
             changed.
         check: called regularly; may raise an error to stop.
+
+    Returns:
+        The lines, and then the parts of lines that the engine left out, which have empty texts.
     """
     inks = []
     for number, line in enumerate(lines):
@@ -124,7 +127,9 @@ def spaced_lines(
         inks.append(find_ink(pixels, line) if line.places else None)
     gaps = [find_gaps(line, ink) if ink else [] for line, ink in zip(lines, inks, strict=True)]
     usual = usual_space(gaps)
-    return tuple(
+    spaced = [
         with_spaces(line, ink, own, usual) if ink else line
         for line, ink, own in zip(lines, inks, gaps, strict=True)
-    )
+    ]
+    pairs = zip(lines, inks, strict=True)
+    return (*spaced, *(part for line, ink in pairs if ink for part in unread_parts(line, ink)))

@@ -75,3 +75,27 @@ def test_lines_without_places_stay() -> None:
     bare = TextLine(line.text, line.probability, line.box)
     assert spaced_lines(pixels, [bare], go_on) == (bare,)
     assert spaced_lines(pixels, [], go_on) == ()
+
+
+def test_text_that_the_engine_left_out_is_returned_without_characters() -> None:
+    """Letters far from all characters are a part with an empty text at their place."""
+    pixels, lines = page_of(["City Rotterdam 5, Zuid"], ["City  5, "])
+
+    line, *parts = spaced_lines(pixels, lines, go_on)
+
+    assert line.text.split() == ["City", "5,"]
+    assert [part.text for part in parts] == ["", ""]
+    assert [round(part.box.min_x, -1) for part in parts] == [80, 250]
+
+
+def test_frame_and_wide_letters_are_no_text_that_was_left_out() -> None:
+    """A single stroke next to a text, such as the side of a box, is not unread text."""
+    drawn, lines = page_of(["WWW Mmm"], ["WWW Mmm"])
+    pixels, box = drawn.copy(), lines[0].box
+    places = tuple(place * box.width / (box.width + 60) for place in lines[0].places)
+    wide = TextLine(
+        "WWW Mmm", 0.9, Rect(box.min_x, box.min_y, box.max_x + 60, box.max_y), None, places
+    )
+    pixels[int(box.min_y) : int(box.max_y), int(box.max_x) + 30 : int(box.max_x) + 50] = 0
+
+    assert len(spaced_lines(pixels, [wide], go_on)) == 1
