@@ -61,3 +61,5 @@ class WrittenBlock:
     """Whether all of its text is bold."""
     lefts: tuple[float, ...] = ()
     """Left edge of each line, in the unit of `height`; empty if unknown."""
+    cells: tuple[tuple[str, ...], ...] = ()
+    """Texts of each line by columns; empty if the text is not in columns."""

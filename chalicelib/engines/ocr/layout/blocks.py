@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean, median_low
+from statistics import fmean, median, median_low
 
 from chalicelib.domain.documents.layout import ReadingPlace
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.layout.columns import Piece, Row, flows, is_prose, level_pieces
+from chalicelib.engines.ocr.layout.columns import (
+    Piece,
+    Row,
+    find_free,
+    flows,
+    is_prose,
+    level_pieces,
+)
 from chalicelib.engines.ocr.order import page_slope
 
 
@@ -30,6 +38,22 @@ class Block:
         first = follower[0]
         letter = (first.right - first.left) / max(1, first.length)
         return row[-1].right + _WIDEST * letter * (first.first_word + 1) > self.right
+
+    def columns(self) -> list[list[Row]]:
+        """Return the pieces of each line by columns; empty if most lines have one column.
+
+        Columns are divided by gaps of all lines that are wider than a space.
+        """
+        pieces = [piece for row in self.rows for piece in row]
+        width = _TAB * median(piece.height for piece in pieces)
+        ends = [end for _, end in find_free(pieces, width)[1:-1]]
+        found: list[list[Row]] = [[[] for _ in range(len(ends) + 1)] for _ in self.rows]
+        for row, cells in zip(self.rows, found, strict=True):
+            for piece in row:
+                cells[bisect_right(ends, piece.left)].append(piece)
+        divided = [cells for cells in found if sum(map(bool, cells)) > 1]
+        is_list = self.rows[0][0].mark is not None
+        return [] if is_list or len(divided) < max(2, len(found) / 2) else found
 
 
 # Maximum distance between lines of a block, as a multiple of the usual distance in its flow.

@@ -224,7 +224,7 @@ class _Strip:
         self.right = max(piece.right for piece in pieces)
         own = median(piece.height for piece in pieces)
         # The spaces of a title are as wide as the gutters of the text below.
-        self.free = _free(pieces, own if own > _LARGER * height else _GUTTER * height)
+        self.free = find_free(pieces, own if own > _LARGER * height else _GUTTER * height)
 
         self.height = max(piece.height for piece in pieces)
 
@@ -252,7 +252,7 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
     return [_Strip(strip, height) for strip in found]
 
 
-def _free(pieces: Iterable[Piece], minimum: float) -> list[Interval]:
+def find_free(pieces: Iterable[Piece], minimum: float) -> list[Interval]:
     """Return the x intervals without pieces: gaps at least `minimum` wide, and both margins."""
     free = []
     reach = -math.inf
@@ -408,7 +408,7 @@ def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list
 
 def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piece]] | None:
     """Split a band into left and right at a gutter between columns; None if there is no gutter."""
-    gutters = _free(pieces, _GUTTER * height)[1:-1]
+    gutters = find_free(pieces, _GUTTER * height)[1:-1]
     for gutter in sorted(gutters, key=lambda each: each[0] - each[1])[:_TRIED]:
         sides = _sides(pieces, gutter)
         number = gutters.index(gutter)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.documents.findings import COLUMN_HEADER, Cell, Table
+from chalicelib.domain.documents.findings import COLUMN_HEADER, Table
 from chalicelib.domain.documents.layout import WrittenBlock
 from chalicelib.engines.ocr.layout.marks import Mark, Value, find_mark, listed_values
 
@@ -73,6 +73,8 @@ def write_markdown(blocks: Sequence[WrittenBlock], levels: Sequence[int]) -> str
             writer.add(_table(block.table))
         elif level:
             writer.add(f"{'#' * level} {_heading(block)}")
+        elif block.cells:
+            writer.add(_grid(block.cells, has_header=False))
         else:
             writer.add_text(block)
     return "".join(writer.written)
@@ -203,20 +205,22 @@ def _escaped(text: str) -> str:
 
 
 def _table(table: Table) -> str:
-    """Write a table in Markdown; if it has no column header, an empty header row is written."""
     columns = max(cell.column + cell.column_span - 1 for cell in table.cells)
-    rows: dict[int, list[Cell]] = {}
+    rows: dict[int, list[str]] = {}
     for cell in table.cells:
-        rows.setdefault(cell.row, []).append(cell)
-    lines = [_row(cells, columns) for _, cells in sorted(rows.items())]
-    if not any(cell.kind == COLUMN_HEADER for cell in rows[min(rows)]):
-        lines.insert(0, _row([], columns))
-    lines.insert(1, "|" + " --- |" * columns)
+        rows.setdefault(cell.row, [""] * columns)[cell.column - 1] = cell.text
+    has_header = any(cell.kind == COLUMN_HEADER for cell in table.cells if cell.row == min(rows))
+    return _grid([row for _, row in sorted(rows.items())], has_header=has_header)
+
+
+def _grid(rows: Sequence[Sequence[str]], *, has_header: bool) -> str:
+    """Write cells as a table, with an empty header row if there is no header."""
+    columns = len(rows[0])
+    lines = ["|" + " --- |" * columns, *map(_row, rows)]
+    lines.insert(0, lines.pop(1) if has_header else _row([""] * columns))
     return "\n".join(lines)
 
 
-def _row(cells: Iterable[Cell], columns: int) -> str:
-    texts = [""] * columns
-    for cell in cells:
-        texts[cell.column - 1] = _escaped_inside(cell.text).replace("|", "\\|")
-    return "| " + " | ".join(texts) + " |"
+def _row(texts: Iterable[str]) -> str:
+    cells = [_escaped_inside(text).replace("|", "\\|") for text in texts]
+    return "| " + " | ".join(cells) + " |"

@@ -14,6 +14,7 @@ from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.layout import MARKDOWN, WrittenBlock
 from chalicelib.domain.documents.page import ReadPage, TextLine, around
 from chalicelib.engines.ocr.layout.blocks import Block, arrange, without_mark
+from chalicelib.engines.ocr.layout.columns import Row
 from chalicelib.engines.ocr.layout.markdown import write_markdown
 from chalicelib.engines.ocr.layout.roles import heading_levels
 
@@ -71,15 +72,19 @@ def _is_in_cells(run: TextLine, cells: Sequence[Cell], edges: Doubles) -> bool:
 
 def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> WrittenBlock:
     """Return the text of a block's lines, with the block's box, letter height and bold type."""
-    texts = ([runs[part.index].text[part.begin : part.end] for part in row] for row in block.rows)
+
+    def text_of(row: Row) -> str:
+        return " ".join(runs[part.index].text[part.begin : part.end] for part in row)
+
     flows_on = tuple(map(block.flows_on, range(len(block.rows) - 1)))
     height = median(max(part.size for part in without_mark(row)) for row in block.rows)
     parts = [runs[part.index] for row in block.rows for part in row]
     box = around(run.box for run in parts)
     is_bold = all(run.is_bold for run in parts)
-    lines = tuple(map(" ".join, texts))
+    lines = tuple(map(text_of, block.rows))
+    cells = tuple(tuple(map(text_of, row)) for row in block.columns())
     lefts = tuple(scale * row[0].left for row in block.rows)
-    return WrittenBlock(lines, flows_on, scale * height, None, box, is_bold, lefts)
+    return WrittenBlock(lines, flows_on, scale * height, None, box, is_bold, lefts, cells)
 
 
 def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:

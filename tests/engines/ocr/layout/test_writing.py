@@ -201,6 +201,41 @@ def test_a_table_stands_where_its_text_was():
     assert found[1].table is table
 
 
+def test_lines_in_columns_are_a_table():
+    """Addresses side by side stay together; in plain text their lines stay lines."""
+    texts = [["Bill to:", "Ship to:"], ["Jane Roe", ""], ["4 Elm St", "5 Oak|St"]]
+    runs = [
+        TextLine(text, 1.0, Rect(x, y, x + 90, y + 20))
+        for y, row in zip((100, 128, 156), texts, strict=True)
+        for x, text in zip((0, 400), row, strict=True)
+        if text
+    ]
+    page = ReadPage(Page(1, 800, 300, 1.0), 0, None, (), is_exact=True)
+
+    found = written_blocks(page, runs, ())
+
+    assert write([found], PLAIN) == "Bill to: Ship to:\nJane Roe\n4 Elm St 5 Oak|St"
+    assert write([found], MARKDOWN).splitlines() == [
+        "|  |  |",
+        "| --- | --- |",
+        "| Bill to: | Ship to: |",
+        "| Jane Roe |  |",
+        "| 4 Elm St | 5 Oak\\|St |",
+    ]
+
+
+def test_lines_of_lists_and_single_lines_are_not_tables():
+    """A list with page numbers is a list, and a title with a date is a line."""
+    page = ReadPage(Page(1, 800, 300, 1.0), 0, None, (), is_exact=True)
+    for texts in (["1. A", "3", "2. B", "9"], ["Title", "May", "Text of the page"]):
+        runs = [
+            TextLine(text, 1.0, Rect(400 * (number % 2), y, 400 * (number % 2) + 99, y + 20))
+            for number, text in enumerate(texts)
+            for y in [100 + 28 * (number // 2)]
+        ]
+        assert "|" not in write([written_blocks(page, runs, ())], MARKDOWN)
+
+
 @pytest.mark.parametrize(("text_left", "table_left"), [(0, 400), (400, 0)])
 def test_text_next_to_a_table_is_a_column(text_left, table_left):
     """A table does not interrupt the lines next to it; the left side is read first."""
