@@ -6,7 +6,7 @@ Characters of the page are escaped where Markdown would interpret them, includin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, Table
@@ -29,8 +29,9 @@ _START = re.compile(
 _CLOSING = re.compile(r"(?<= )#+$")
 # Ends a line within a paragraph.
 _BREAK = "\\\n"
-# End of a line with a hyphenated word.
+# End of a line with a hyphenated word. A compound has a hyphen also within a line.
 _DIVIDED = re.compile(r"[^\W\d_]-$")
+_COMPOUND = re.compile(r"[^\W\d_]+-[^\W\d_]+")
 # Text that begins this much further to the right than the mark of an item belongs to the item, in
 # heights; text that begins even further to the right is in another column.
 _INDENT, _DEEP = 0.75, 4.0
@@ -67,12 +68,13 @@ def write_markdown(blocks: Sequence[WrittenBlock], levels: Sequence[int]) -> str
     """Write blocks as Markdown; `levels` has the heading level of each block, 0 for others."""
     pairs = list(zip(blocks, levels, strict=True))
     text = [line for block, level in pairs if not level for line in block.lines]
-    writer = _MarkdownWriter(listed_values(text))
+    compounds = {word for block in blocks for word in _COMPOUND.findall(" ".join(block.lines))}
+    writer = _MarkdownWriter(listed_values(text), compounds)
     for block, level in pairs:
         if block.table is not None:
             writer.add(_table(block.table))
         elif level:
-            writer.add(f"{'#' * level} {_heading(block)}")
+            writer.add(f"{'#' * level} {_heading(block, compounds)}")
         elif block.cells:
             writer.add(_grid(block.cells, has_header=False))
         else:
@@ -83,10 +85,15 @@ def write_markdown(blocks: Sequence[WrittenBlock], levels: Sequence[int]) -> str
 class _MarkdownWriter:
     """Writes paragraphs and lists."""
 
-    def __init__(self, values: frozenset[Value]) -> None:
-        """Create a writer; only numbers and letters with these values are marks of items."""
+    def __init__(self, values: frozenset[Value], compounds: Set[str]) -> None:
+        """Create a writer.
+
+        Args:
+            values: only numbers and letters with these values are marks of items.
+            compounds: words that keep their hyphen at the end of a line.
+        """
         self.written: list[str] = []
-        self._values = values
+        self._values, self._compounds = values, compounds
         self._open: list[_Item] = []
 
     def add(self, text: str) -> None:
@@ -117,7 +124,7 @@ class _MarkdownWriter:
             elif not parts or (last.mark and not flows_on and not hangs):
                 parts.append(_Part(None, left, block.height, [line]))
             elif flows_on:
-                last.lines[-1] = _joined(last.lines[-1], line)
+                last.lines[-1] = _joined(last.lines[-1], line, self._compounds)
             else:
                 last.lines.append(line)
         return parts
@@ -175,17 +182,19 @@ def _indented(prefix: str, lines: Iterable[str]) -> str:
     return prefix + f"{_BREAK}{' ' * len(prefix)}".join(map(_escaped, lines))
 
 
-def _joined(line: str, follower: str) -> str:
+def _joined(line: str, follower: str, compounds: Set[str]) -> str:
     """Join a line to the next, and a word that was hyphenated at the line end."""
-    if _DIVIDED.search(line) and follower[:1].islower():
-        return line[:-1] + follower
-    return f"{line} {follower}"
+    if not (_DIVIDED.search(line) and follower[:1].islower()):
+        return f"{line} {follower}"
+    word = _COMPOUND.search(line.split(" ")[-1] + follower.split(" ")[0])
+    is_compound = word is not None and word[0] in compounds
+    return (line if is_compound else line[:-1]) + follower
 
 
-def _heading(block: WrittenBlock) -> str:
+def _heading(block: WrittenBlock, compounds: Set[str]) -> str:
     text = block.lines[0]
     for line, flows_on in zip(block.lines[1:], block.flows_on, strict=True):
-        text = _joined(text, line) if flows_on else f"{text} {line}"
+        text = _joined(text, line, compounds) if flows_on else f"{text} {line}"
     return _CLOSING.sub(r"\\\g<0>", _escaped_inside(text))
 
 

@@ -78,6 +78,13 @@ def test_hyphens_that_divide_no_word_stay():
     )
 
 
+def test_compounds_keep_their_hyphen():
+    """A word that has a hyphen within a line keeps it at the end of a line."""
+    assert write(
+        [[block("A well-known but un-", "known and (well-", "known) word")]], MARKDOWN
+    ) == ("A well-known but unknown and (well-known) word")
+
+
 def test_lines_that_were_ended_on_purpose_stay():
     """Intended line breaks end in a backslash, and list marks on the next line are escaped."""
     address = WrittenBlock(("Jane Roe", "+ 4 Elm", "Street", "1. Town"), (False, True, False), 20)
@@ -345,8 +352,8 @@ def test_no_text_gets_through_as_markup(texts):
     shown = rendered(write([page], MARKDOWN))
 
     assert set(shown[::2]) <= {"paragraph"}
-    # Hyphens are also bullets, and join words.
-    ignored = str.maketrans("", "", "- ")
+    # Hyphens are also bullets and join words; asterisks are also bullets.
+    ignored = str.maketrans("", "", "-* ")
     text = "".join(line for each in page for line in each.lines)
     assert "".join(shown[1::2]).translate(ignored) == text.translate(ignored)
 
