@@ -127,12 +127,9 @@ def _squares(page: ReadPage, segments: Sequence[LineSegment]) -> Sequence[Square
 
 
 def _tick_squares(squares: Sequence[Square]) -> list[Square]:
-    """Leave out squares in rows, which are boxes for single characters."""
-    return [
-        square
-        for square in squares
-        if not any(_is_same_row(square.rect, other.rect) for other in squares)
-    ]
+    """Leave out squares in rows, which are boxes for single characters, and squares of patterns."""
+    some = squares[: settings.MOST_ALIKE]
+    return [one for one in some if not any(_is_same_row(one.rect, each.rect) for each in some)]
 
 
 def _is_same_row(first: Rect, second: Rect) -> bool:
@@ -151,18 +148,10 @@ def _spans_inside(segment: LineSegment, drawn: Sequence[_DrawnBox]) -> Iterator[
 
     The span is empty if the box is between two characters.
     """
-    rect = segment.rect
-    level = [
-        number
-        for number, each in enumerate(drawn)
-        if abs(each.box.rect.center[1] - rect.center[1]) < rect.height / 2
-        and rect.min_x < each.box.rect.center[0] < rect.max_x
-    ]
-    if not level:
-        return
-    middles = list(_middles(segment))
-    for number in level:
-        box = drawn[number].box.rect
+    rects = ((number, each.box.rect) for number, each in enumerate(drawn))
+    level = [(number, rect) for number, rect in rects if segment.rect.has_center_of(rect)]
+    middles = list(_middles(segment)) if level else []
+    for number, box in level:
         at = [n for n, x in enumerate(middles) if box.min_x < x < box.max_x]
         before = sum(x < box.center[0] for x in middles)
         yield number, (at[0], at[-1] + 1) if at else (before, before)

@@ -54,7 +54,6 @@ class PageBoxes:
         self._texts = ByTop(segments, lambda each: each.rect)
         self._boxes = ByTop(boxes, lambda each: each.rect)
         self._rules = rules
-        self._keys = keys
         owners = {part[0]: place for place, key in enumerate(keys) for part in key.parts}
         keyed = {id(segments[number]): place for number, place in owners.items()}
         self.of_keys: dict[int, FoundBox] = {}
@@ -125,23 +124,18 @@ class PageBoxes:
 
     def _beside(self, box: FoundBox, *, is_right: bool) -> LineSegment | None:
         """Return the nearest text right or left of a box, if it is near and no box is between."""
+        own, height = box.rect, box.rect.height
 
         def gap(rect: Rect) -> float:
-            ahead = rect.min_x - box.rect.max_x if is_right else box.rect.min_x - rect.max_x
-            slack = settings.OVERLAP_HEIGHTS * box.rect.height
-            return ahead if -slack < ahead < settings.BELOW_HEIGHTS * box.rect.height else inf
+            ahead = rect.min_x - own.max_x if is_right else own.min_x - rect.max_x
+            is_near = -settings.OVERLAP_HEIGHTS < ahead / height < settings.BELOW_HEIGHTS
+            return ahead if is_near and rect.height < settings.BELOW_HEIGHTS * height else inf
 
-        texts = [
-            each
-            for each in self._texts.level(box.rect)
-            if _is_label(each.text, is_right)
-            and each.height < settings.BELOW_HEIGHTS * box.rect.height
-        ]
+        texts = [each for each in self._texts.level(own) if _is_label(each.text, is_right)]
         nearest = min(texts, key=lambda each: gap(each.rect), default=None)
-        others = (gap(each.rect) for each in self._boxes.level(box.rect) if each is not box)
-        if nearest is None or gap(nearest.rect) > min((*others, inf), default=inf):
-            return None
-        return nearest if gap(nearest.rect) < inf else None
+        others = (gap(each.rect) for each in self._boxes.level(own) if each is not box)
+        least = min(others, default=inf)
+        return None if nearest is None or not gap(nearest.rect) < least else nearest
 
     def _with_lines_below(self, label: LineSegment, taken: set[int]) -> tuple[LineSegment, ...]:
         """Return the lines of an option's text. Further lines begin with a small letter."""
@@ -188,8 +182,7 @@ class PageBoxes:
             down = other.rect.min_y - one.rect.max_y
             is_below = abs(one.box.rect.min_x - other.box.rect.min_x) < height / 2
             if is_below and 0 <= down + height / 2 < settings.BELOW_HEIGHTS * height:
-                low, high = one.rect.max_y, max(one.rect.max_y, other.rect.min_y)
-                gap = replace(other.rect, min_y=low, max_y=high)
+                gap = replace(other.rect, min_y=one.rect.max_y, max_y=one.rect.max_y + down)
                 return not self._has_other_text(gap) and not self._is_led(lower[0])
         return False
 
@@ -199,17 +192,12 @@ class PageBoxes:
 
     def _is_led(self, option: _Option) -> bool:
         """Return whether another text is left of an option, such as the caption of a new list."""
-        left = [
-            each
-            for each in self._texts.level(option.box.rect)
-            if each.rect.max_x <= option.box.rect.center[0]
-        ]
+        rect = option.box.rect
+        left = [each for each in self._texts.level(rect) if each.rect.max_x <= rect.center[0]]
         nearest = max(left, key=lambda each: each.rect.max_x, default=None)
-        return (
-            nearest is not None
-            and id(nearest) not in self._own
-            and not self._rules.between_columns(nearest.rect, option.box.rect)
-        )
+        if nearest is None or id(nearest) in self._own:
+            return False
+        return not self._rules.between_columns(nearest.rect, rect)
 
     def _boxes_near(
         self, keys: Sequence[FoundKey], free: Sequence[FoundBox]

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     Measure = Callable[[Rects, Rect, float], Rects]
 
 
+_PERCENTAGE = re.compile(r"[-–(]?\d[\d.,]* ?%\)?")
+
 # Distance and direction of one text from another on a deskewed page.
 
 
@@ -179,10 +181,20 @@ class Neighbourhood:
             [any(map(str.isdecimal, each.segment.text)) for each in self.fragments], dtype=bool
         )
         self._rects = as_array([fragment.segment.rect for fragment in self.fragments])
+        self._is_rate = np.array([self._is_before_amount(n) for n in range(len(self.fragments))])
         others = [segment.rect for segment in unmatched.labels]
         self._labels = as_array([*self._key_rects, *others])
         self._captions = as_array([key.rect for key in keys] + others)
         self._is_reversed = bool(self.fragments) and self._are_below_values()
+
+    def _is_before_amount(self, number: int) -> bool:
+        """Return whether a text is a percentage, and the next text of its row an amount."""
+        segment = self.fragments[number].segment
+        if _PERCENTAGE.fullmatch(segment.text) is None:
+            return False
+        gaps = right_gaps(self._rects, segment.rect, segment.height)
+        after = self.fragments[int(gaps.argmin())].segment.text
+        return bool(np.isfinite(gaps).any()) and fitness(("CURRENCY",), after) > 1
 
     def _are_below_values(self) -> bool:
         """Return whether nearly all captions without a colon are below their values."""
@@ -408,7 +420,8 @@ class Neighbourhood:
         """Yield direction, index and nearness of the text to the right of a key, if any."""
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
-        gaps[self._is_owned] = np.inf
+        # A rate between a caption and its amount is not the value.
+        gaps[self._is_owned | self._is_rate] = np.inf
         label = float(right_gaps(self._captions, rect, height).min(initial=np.inf))
         fragment = int(gaps.argmin())
         gap = float(gaps[fragment])

@@ -189,6 +189,18 @@ def test_captions_below_values_without_rules() -> None:
     assert _values(form) == form.values
 
 
+def test_rate_before_an_amount_is_no_value() -> None:
+    """A percentage between a caption and its amount is left out; one without amount is a value."""
+    form = DrawnForm()
+    for at, (caption, rate, amount) in enumerate((("VAT", "19 %", "45.60"), ("Share", "7.5%", ""))):
+        form.write(100, 100 + 60 * at, caption)
+        form.write(300, 100 + 60 * at, rate)
+        form.write(500, 100 + 60 * at, amount)
+        form.expect(caption, amount or rate, caption)
+
+    assert _values(form) == form.values
+
+
 def test_ticked_text_of_a_list_is_the_value() -> None:
     """Of a list of texts with boxes, the text with the ticked box is the value."""
     form = DrawnForm()
