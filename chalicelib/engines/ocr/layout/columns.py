@@ -477,9 +477,3 @@ def _match(left: list[Row], right: list[Row]) -> bool:
         nearest = min(abs(own - middle) for middle in middles)
         matching += nearest <= _MATCHING * min(piece.height for piece in row)
     return 2 * matching >= len(few)
-
-
-def gaps(rows: Sequence[Row]) -> list[float]:
-    """Return the vertical distances between consecutive rows."""
-    middles = [fmean(piece.middle for piece in row) for row in rows]
-    return [below - above for above, below in pairwise(middles)]
