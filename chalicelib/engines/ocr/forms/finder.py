@@ -127,9 +127,8 @@ def _values(
     boxes: Sequence[FoundBox],
 ) -> tuple[UnmatchedText, StatementColumns, dict[int, Value]]:
     """Return the text without keys, the columns of a statement, and values by index of the key."""
-    page_boxes = PageBoxes(boxes, found, segments, rules)
-    unmatched = page_boxes.with_choices(separate_keys(found, segments))
-    unmatched = without_second_captions(found, unmatched)
+    page_boxes = PageBoxes(boxes, found, separate_keys(found, segments), rules)
+    unmatched = without_second_captions(found, page_boxes.with_choices())
     numbered = NumberedLines(segments, unmatched.fragments)
     unmatched = numbered.without_numbers(unmatched)
     columns = StatementColumns(segments, unmatched.fragments)

@@ -81,8 +81,8 @@ def find_boxes(
     for number, each in enumerate(drawn):
         if number not in others:
             # A PDF's form draws marks of its own. In an empty box, an engine reads its sides.
-            has_mark = each.box.is_ticked and not each.is_field
-            boxes.append(replace(each.box, mark=marks.get(number) if has_mark else None))
+            mark = marks.get(number) if each.box.is_ticked and not each.is_field else None
+            boxes.append(replace(each.box, mark=mark if mark and mark.text.isalnum() else None))
     return tuple(texts), tuple(boxes)
 
 
@@ -106,8 +106,11 @@ def _drawn_boxes(page: ReadPage, segments: Sequence[LineSegment], angle: float) 
         if rect.area > 0
     ]
     least, most = settings.TICK_INK_SHARES
-    for square in _tick_squares(_squares(page, segments)):
-        is_box = square.ink < 1 if page.is_exact else square.ink <= most
+    squares = _tick_squares(_squares(page, segments))
+    empty = [square.rect for square in squares if square.ink <= least]
+    for square in squares:
+        # A filled square is a bullet or a part of a picture, unless others like it are empty.
+        is_box = square.ink <= most or any(_is_as_large(square.rect, other) for other in empty)
         if is_box and not any(rect.overlap(square.rect) > 0 for rect in rects):
             box = FoundBox(_placed(square.rect, angle), square.ink > least)
             found.append(_DrawnBox(box, False, square.is_tight))
@@ -136,6 +139,11 @@ def _is_same_row(first: Rect, second: Rect) -> bool:
     across, down = (abs(a - b) for a, b in zip(first.center, second.center, strict=True))
     is_alike = abs(first.width - second.width) < settings.BOX_OFF_SHARE * first.width
     return is_alike and 0 < across < 2 * first.width and down < first.height / 2
+
+
+def _is_as_large(first: Rect, second: Rect) -> bool:
+    off = max(abs(first.width - second.width), abs(first.height - second.height))
+    return off <= settings.RULE_JOINT_PIXELS
 
 
 def _placed(rect: Rect, angle: float) -> LineSegment:

@@ -14,6 +14,7 @@ from math import inf
 
 from chalicelib.domain.documents.page import Rect, around
 from chalicelib.engines.ocr.forms import settings
+from chalicelib.engines.ocr.forms.caption_words import REMARK
 from chalicelib.engines.ocr.forms.fragments import Choice, FormFragment, UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.rulings import PageRules
@@ -23,20 +24,18 @@ from chalicelib.engines.ocr.forms.values.by_top import ByTop
 from chalicelib.engines.ocr.grouping import grouped
 
 # Numbers of lines and boxes, and amounts. They are next to tick boxes, but are not their texts.
-_NUMBER = re.compile(r"[\W\d]*\d[.,\d]*[a-z]?\W*")
+_NUMBER = re.compile(r"\W*\d[.,\d]*[a-z]?\W*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """A tick box and the text next to it."""
+    """A tick box and its text: next to it, or at the head of its column."""
 
     box: FoundBox
     segments: tuple[LineSegment, ...]
     """The lines of the text."""
-
-    @property
-    def rect(self) -> Rect:
-        return around((self.box.rect, *(each.rect for each in self.segments)))
+    rect: Rect
+    """Rectangle around the box and the text next to it."""
 
 
 class PageBoxes:
@@ -46,53 +45,55 @@ class PageBoxes:
         self,
         boxes: Sequence[FoundBox],
         keys: Sequence[FoundKey],
-        segments: Sequence[LineSegment],
+        unmatched: UnmatchedText,
         rules: PageRules,
     ) -> None:
-        """Find the text next to each box; `segments` are the texts of the page."""
-        boxes = boxes[: settings.MOST_ALIKE]
-        self._texts = ByTop(segments, lambda each: each.rect)
-        self._boxes = ByTop(boxes, lambda each: each.rect)
-        self._rules = rules
-        owners = {part[0]: place for place, key in enumerate(keys) for part in key.parts}
-        keyed = {id(segments[number]): place for number, place in owners.items()}
+        """Find the text next to each box; `unmatched` has the texts of the page without keys."""
+        self._unmatched, self._rules = unmatched, rules
+        self._keyed = {id(part): place for place, key in enumerate(keys) for part in key.segments}
+        texts = [part for key in keys for part in key.segments]
+        texts += [*unmatched.labels, *(each.segment for each in unmatched.fragments)]
+        self._texts = ByTop(texts, lambda each: each.rect)
+        self._boxes = ByTop(boxes[: settings.MOST_ALIKE], lambda each: each.rect)
+        labels = list(self._labels())
         self.of_keys: dict[int, FoundBox] = {}
         """The box of a key without options, by index of the key."""
         self.labelled: set[int] = set()
         """Indexes of the keys that begin after a box. Their boxes are their values."""
-        free: list[FoundBox] = []
-        labelled: list[tuple[FoundBox, LineSegment]] = []
-        for box, label in self._labels() if boxes else ():
-            if label is None:
-                free.append(box)
-            elif id(label) in keyed:
-                place = keyed[id(label)]
+        for box, label in labels:
+            if label is not None and (place := self._keyed.get(id(label))) is not None:
                 self.of_keys.setdefault(place, box)
                 if label.rect.min_x > box.rect.center[0]:
                     self.labelled.add(place)
-            else:
-                labelled.append((box, label))
-        taken = {id(label) for _, label in labelled} | keyed.keys()
-        options = [_Option(box, self._with_lines_below(label, taken)) for box, label in labelled]
+        options = self._options([(box, label) for box, label in labels if label is not None])
         self._own = {id(each) for option in options for each in option.segments}
-        self._lists = self._grouped(options)
-        self.of_keys |= self._boxes_near(keys, free)
+        free = [box for box, label in labels if label is None]
+        headed = list(self._headed(free))
+        self._lists = [*self._grouped(options), *headed]
+        used = {id(option.box) for option in chain.from_iterable(headed)}
+        self.of_keys |= self._boxes_near(keys, [box for box in free if id(box) not in used])
 
-    def with_choices(self, unmatched: UnmatchedText) -> UnmatchedText:
+    def _options(self, labels: Sequence[tuple[FoundBox, LineSegment]]) -> list[_Option]:
+        """Return the boxes next to texts that are no keys."""
+        taken = {id(label) for _, label in labels} | self._keyed.keys()
+        pairs = [
+            (box, self._with_lines_below(label, taken))
+            for box, label in labels
+            if id(label) not in self._keyed
+        ]
+        return [_Option(box, own, around((box.rect, *(e.rect for e in own)))) for box, own in pairs]
+
+    def with_choices(self) -> UnmatchedText:
         """Replace the options of each list by one text, which has the ticked ones as its choice."""
-        if not self._lists:
-            return unmatched
-        spans: dict[int, list[tuple[int, int]]] = {}
-        for each in chain.from_iterable(self._lists):
-            for segment in each.segments:
-                spans.setdefault(id(segment.line), []).append((segment.start, segment.end))
-
-        def is_option(segment: LineSegment) -> bool:
-            own = spans.get(id(segment.line), ())
-            return any(start <= segment.start and segment.end <= end for start, end in own)
-
-        fragments = [each for each in unmatched.fragments if not is_option(each.segment)]
-        labels = [each for each in unmatched.labels if not is_option(each)]
+        every = self._unmatched
+        # Text in brackets after a key says how to tick: "Status: (check one)".
+        fragments = [
+            each
+            for each in every.fragments
+            if id(each.segment) not in self._own
+            and not (self._lists and each.owner is not None and REMARK.fullmatch(each.segment.text))
+        ]
+        labels = [each for each in every.labels if id(each) not in self._own]
         for options in self._lists:
             ticked = tuple(each for each in options if each.box.is_ticked)
             first = (ticked or options)[0]
@@ -112,7 +113,12 @@ class PageBoxes:
         used: set[int] = set()
         rows = grouped(self._boxes.every, lambda row, box: is_level(row[0].rect, box.rect))
         for row in rows:
-            sides = [[self._beside(box, is_right=way) for box in row] for way in (True, False)]
+            # Next to single boxes, numbers are those of lines; in a row of boxes, they are a scale.
+            is_scale = len(row) >= settings.FEWEST_CAPTIONS
+            sides = [
+                [self._beside(box, is_right=way, is_scale=is_scale) for box in row]
+                for way in (True, False)
+            ]
             counts = [sum(each is not None for each in side) for side in sides]
             if counts[1] > counts[0]:
                 sides.reverse()
@@ -122,7 +128,34 @@ class PageBoxes:
                 used.add(id(label))
                 yield box, label
 
-    def _beside(self, box: FoundBox, *, is_right: bool) -> LineSegment | None:
+    def _headed(self, free: Sequence[FoundBox]) -> Iterator[list[_Option]]:
+        """Yield the rows of boxes without texts next to them, below the heads of their columns."""
+        rows = grouped(free, lambda row, box: is_level(row[0].rect, box.rect))
+        rects = [box.rect for box in free]
+        for row in rows if len(free) > 1 else ():
+            row.sort(key=lambda box: box.rect.min_x)
+            heads = [self._head(box.rect, rects) for box in row]
+            known = {id(head) for head in heads if head is not None} - self._keyed.keys()
+            if len(row) > 1 and len(known) == len(row):
+                yield [
+                    _Option(box, (head,), box.rect)
+                    for box, head in zip(row, heads, strict=True)
+                    if head is not None
+                ]
+
+    def _head(self, rect: Rect, free: Sequence[Rect]) -> LineSegment | None:
+        """Return the lowest text above a column of boxes; `free` has the boxes of all columns."""
+        column = [each for each in free if abs(each.center[0] - rect.center[0]) < rect.width]
+        top = min(each.min_y for each in column)
+        above = [
+            each
+            for each in self._texts.between(0.0, top)
+            if each.rect.min_x - rect.width < rect.center[0] < each.rect.max_x + rect.width
+            and each.rect.center[1] < top
+        ]
+        return max(above, key=lambda each: each.rect.max_y, default=None)
+
+    def _beside(self, box: FoundBox, *, is_right: bool, is_scale: bool) -> LineSegment | None:
         """Return the nearest text right or left of a box, if it is near and no box is between."""
         own, height = box.rect, box.rect.height
 
@@ -131,7 +164,12 @@ class PageBoxes:
             is_near = -settings.OVERLAP_HEIGHTS < ahead / height < settings.BELOW_HEIGHTS
             return ahead if is_near and rect.height < settings.BELOW_HEIGHTS * height else inf
 
-        texts = [each for each in self._texts.level(own) if _is_label(each.text, is_right)]
+        texts = [
+            each
+            for each in self._texts.level(own)
+            if (is_scale or _NUMBER.fullmatch(each.text) is None)
+            and (is_right or not each.text.endswith((":", "：")))
+        ]
         nearest = min(texts, key=lambda each: gap(each.rect), default=None)
         others = (gap(each.rect) for each in self._boxes.level(own) if each is not box)
         least = min(others, default=inf)
@@ -170,7 +208,18 @@ class PageBoxes:
             return False
         gap = replace(left.rect, min_x=left.rect.max_x, max_x=right.rect.min_x)
         is_ruled = self._rules.between_columns(left.rect, right.rect)
-        return not is_ruled and not self._has_other_text(gap)
+        return not is_ruled and not self._has_other_text(gap) and not self._is_below_caption(right)
+
+    def _is_below_caption(self, option: _Option) -> bool:
+        """Return whether a text that is no option is directly above the option's column."""
+        top, reach = option.box.rect, settings.BELOW_HEIGHTS * option.box.rect.height
+        column = [each.rect for each in self._boxes.every if _is_aligned(each.rect, top)]
+        for rect in sorted(column, key=lambda each: -each.min_y):
+            top = rect if 0 < top.min_y - rect.min_y < reach else top
+        return any(
+            _is_aligned(each.rect, top) and id(each) not in self._own
+            for each in self._texts.between(top.min_y - reach, top.min_y - top.height / 2)
+        )
 
     def _is_above(self, upper: Sequence[_Option], lower: Sequence[_Option]) -> bool:
         """Return whether two rows belong to one list: boxes below each other, no caption between.
@@ -180,10 +229,11 @@ class PageBoxes:
         height = lower[0].box.rect.height
         for one, other in product(upper, lower):
             down = other.rect.min_y - one.rect.max_y
-            is_below = abs(one.box.rect.min_x - other.box.rect.min_x) < height / 2
+            is_below = _is_aligned(one.box.rect, other.box.rect)
             if is_below and 0 <= down + height / 2 < settings.BELOW_HEIGHTS * height:
                 gap = replace(other.rect, min_y=one.rect.max_y, max_y=one.rect.max_y + down)
-                return not self._has_other_text(gap) and not self._is_led(lower[0])
+                is_ruled = self._rules.between_lines(one.rect, other.rect)
+                return not (is_ruled or self._has_other_text(gap) or self._is_led(lower[0]))
         return False
 
     def _has_other_text(self, gap: Rect) -> bool:
@@ -192,8 +242,9 @@ class PageBoxes:
 
     def _is_led(self, option: _Option) -> bool:
         """Return whether another text is left of an option, such as the caption of a new list."""
-        rect = option.box.rect
-        left = [each for each in self._texts.level(rect) if each.rect.max_x <= rect.center[0]]
+        rect = option.rect
+        reach = rect.min_x + option.box.rect.width
+        left = [each for each in self._texts.level(rect) if each.rect.max_x < reach]
         nearest = max(left, key=lambda each: each.rect.max_x, default=None)
         if nearest is None or id(nearest) in self._own:
             return False
@@ -233,6 +284,5 @@ class PageBoxes:
         return above if 0 <= above + key.height / 2 < settings.ABOVE_HEIGHTS * key.height else inf
 
 
-def _is_label(text: str, is_right: bool) -> bool:
-    """Return whether a text next to a box may be its label: not a number, or a caption before."""
-    return _NUMBER.fullmatch(text) is None and (is_right or not text.endswith((":", "：")))
+def _is_aligned(text: Rect, box: Rect) -> bool:
+    return abs(text.min_x - box.min_x) < box.height / 2

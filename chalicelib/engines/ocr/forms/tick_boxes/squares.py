@@ -6,7 +6,7 @@ tables are not found, because their lines continue beyond the cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ def find_squares(gray: Pixels, text_height: float) -> list[Square]:
             if way < 0:
                 place = replace(rect, min_y=len(dark) - rect.max_y, max_y=len(dark) - rect.min_y)
             if not any(each.rect.overlap(place) > 0 for each in found):
-                found += _measured(dark, place)
+                found.append(_measured(dark, place))
     return sorted(found, key=lambda each: (each.rect.min_y, each.rect.min_x))
 
 
@@ -101,8 +101,8 @@ def _lower_sides(runs: Ints, sums: Ints) -> Ints:
     return found
 
 
-def _measured(dark: Bools, rect: Rect) -> Sequence[Square]:
-    """Return the square with its ink; nothing for a square without an inside."""
+def _measured(dark: Bools, rect: Rect) -> Square:
+    """Return the square with its ink, which is 1 for a filled one."""
     left, top, right, bottom = map(int, (rect.min_x, rect.min_y, rect.max_x, rect.max_y))
     own = dark[top:bottom, left:right]
     is_side = own[:, own.shape[1] // 2 - 1 : own.shape[1] // 2 + 2].all(axis=1)
@@ -112,4 +112,4 @@ def _measured(dark: Bools, rect: Rect) -> Sequence[Square]:
     space = max(2, round(settings.BOX_OFF_SHARE * (right - left)))
     outside = dark[top:bottom, max(0, left - space) : left], dark[top:bottom, right : right + space]
     is_tight = any(int(each.any(axis=1).sum()) > 2 for each in outside)
-    return [Square(rect, float(core.mean()), is_tight)] if core.size else []
+    return Square(rect, float(core.mean()) if core.size else 1.0, is_tight)

@@ -433,7 +433,9 @@ class Neighbourhood:
         elif not self._is_labelled[fragment]:
             value = self.fragments[fragment].segment
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, value.rect)
-            is_ruled = not is_boxed_row(value.text) and is_ruled  # a rule may be a box's side
+            # A rule may be the side of a one-character box, or of a cell with a tick box.
+            is_cell = is_boxed_row(value.text) or self.fragments[fragment].choice is not None
+            is_ruled = not is_cell and is_ruled
             weight = settings.LABEL_LIKE_FACTOR if self._is_adjacent_caption(key, fragment) else 1.0
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 

@@ -157,3 +157,81 @@ def test_box_next_to_a_line_number_leaves_the_amount() -> None:
     form.expect("gain", "1,250.00", "Capital gain", types=("CURRENCY",))
 
     assert _values(form) == form.values
+
+
+def test_lists_side_by_side_have_their_own_captions() -> None:
+    """Columns of options with a caption above each are separate lists."""
+    form = DrawnForm()
+    for x, caption, answer in ((100, "Age", "30-44"), (500, "Interests", "Music")):
+        options = ["18-29", "30-44", "45-64"] if x == 100 else ["Walking", "Music", "Travel"]
+        form.write(x, 100, caption)
+        _column(form, x, 136, options, [answer])
+        form.expect(caption, answer, caption)
+
+    assert _values(form) == form.values
+
+
+def test_rule_between_rows_separates_lists() -> None:
+    """Rows of a ruled table are separate lists, although their boxes are below each other."""
+    form = DrawnForm()
+    for at, answers in enumerate((["Advice", "Opinion"], ["Morning"])):
+        y = 100 + 40 * at
+        form.write(110, y + 8, f"Question {at + 1}:")
+        options = ["Advice", "Report", "Opinion"] if at == 0 else ["Morning", "Evening"]
+        _row(form, 420, y + 8, options, answers)
+        form.expect(f"q{at}", ", ".join(answers), f"Question {at + 1}")
+    for at in range(3):
+        form.rule(100, 100 + 40 * at, 900, 100 + 40 * at)
+    for x in (100, 400, 900):
+        form.rule(x, 100, x, 180)
+
+    assert _values(form) == form.values
+
+
+def test_heads_of_columns_are_options() -> None:
+    """In a table of boxes, the value of a row is the head of the column with the ticked box."""
+    form = DrawnForm()
+    heads = ("Disagree", "Neutral", "Agree")
+    for x, head in zip((500, 700, 900), heads, strict=True):
+        form.write(x, 100, head)
+    for y, caption, answer in ((150, "Prices are fair", "Agree"), (190, "Staff helps", "Neutral")):
+        form.write(100, y, caption)
+        for x, head in zip((530, 725, 915), heads, strict=True):
+            _box(form, x, y, is_ticked=head == answer)
+        form.expect(caption, answer, caption)
+
+    assert _values(form) == form.values
+
+
+def test_numbers_are_options_of_a_scale() -> None:
+    """Numbers next to at least four boxes of a row are options."""
+    form = DrawnForm()
+    form.write(100, 100, "Clean")
+    _row(form, 400, 100, ["1", "2", "3", "4", "5"], ["4"])
+    form.expect("clean", "4", "Clean")
+
+    assert _values(form) == form.values
+
+
+def test_text_in_brackets_after_a_key_is_no_value() -> None:
+    """A remark between caption and options says how to tick."""
+    form = DrawnForm()
+    form.write(100, 100, "Status: (check one)")
+    _row(form, 350, 100, ["Single", "Married"], ["Married"])
+    form.expect("status", "Married", "Status")
+
+    assert _values(form) == form.values
+
+
+def test_filled_boxes_are_ticked_if_others_are_empty() -> None:
+    """A filled square is a ticked box next to empty ones of its size, and a bullet otherwise."""
+    form = DrawnForm()
+    form.write(100, 100, "Card:")
+    for x, option in ((250, "Yes"), (400, "No")):
+        _box(form, x, 100, is_ticked=False)
+        form.write(x + SPACE, 100, option)
+    for y in range(100, 100 + SIDE, 2):
+        form.rule(400, y, 400 + SIDE, y)
+    form.expect("card", "No", "Card")
+
+    assert _values(form) == form.values
