@@ -514,6 +514,23 @@ def test_tick_boxes_of_a_form(call):
     assert all("checked" not in one["attributes"]["value"] for one in plain)
 
 
+def test_drawn_tick_boxes(call):
+    """Of a list of boxes that a PDF draws, the ticked text is the value, with its state."""
+    drawing = b"150 700 10 10 re 220 700 10 10 re S 222 702 m 228 708 l S 222 708 m 228 702 l S "
+    texts = ((72, "Smoker:"), (164, "Yes"), (234, "No"))
+    shown = drawing + b"".join(words(text, x, 701) for x, text in texts)
+    content = base64.b64encode(pdf([Sheet(shown + words("A form of the club", 72, 760))])).decode()
+    keys = [{"key": {"entity": "smoker", "keyVariations": ["Smoker"], "entityTypes": []}}]
+    fields = {"modelId": "OCRModel", "task": "form", "formTemplate": {**TICKED, "keys": keys}}
+
+    answer = call.json("POST", URL, **fields, sampleBase64Content=content, formFields=True)
+
+    (pair,) = answer.json["probabilities"]
+    assert pair["attributes"]["value"]["text"] == "No"
+    assert pair["attributes"]["value"]["checked"] is True
+    assert answer.json["formFields"] == []
+
+
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 def test_form_fields_of_a_pdf(call, task):
     """With `formFields`, every task returns the fields of the PDF's form with their boxes."""

@@ -308,6 +308,23 @@ def test_tables_are_aligned(presage: Run, answers: dict[str, Any]) -> None:
     assert presage("ocr", url, "--task", "table")[1].splitlines()[3] == "table 2, page 1:"
 
 
+def test_form_prints_the_states_of_tick_boxes(
+    presage: Run, answers: dict[str, Any], sent: list[bytes]
+) -> None:
+    """Task form asks for the states of tick boxes, and prints them after the values."""
+    items = []
+    for entity, text, more in (("total", "9.50", {}), ("paid", "", {"checked": False})):
+        part = {"entity": entity, "text": text, "boundingBox": BOX}
+        pair = {"key": part, "value": part | more, "blockId": 1, "language": "English"}
+        item = {"label": "key-value", "probability": 0.9, "boundingBox": BOX}
+        items.append(item | {"attributes": pair | {"pageNumber": 1}})
+    answers["/vision/ocr"] = {"task": "form", "probabilities": items, "formFields": []}
+
+    words = ("ocr", "http://there/a.png", "--task", "form", "--form-type", "w2")
+    assert presage(*words)[1].splitlines() == ["0.900  total: 9.50", "0.900  paid:  (not ticked)"]
+    assert b"formFields" in sent[-1]
+
+
 def test_lines_without_contact_data_are_hidden(presage: Run, answers: dict[str, Any]) -> None:
     """`--task contact` hides OTHER and says so; `--all` and `--json` show everything."""
     items = [

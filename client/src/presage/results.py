@@ -111,6 +111,11 @@ class FormField(records.PairItem):
         """The text of the value; empty if no value was found."""
         return self.attributes.value.text
 
+    @property
+    def checked(self) -> bool | None:
+        """Whether the value's tick box is ticked; None without one, or without `form_fields`."""
+        return self.attributes.value.checked
+
 
 class FormFields(list[FormField]):
     """The fields of a form, as a list and as a mapping from entity (name of a field) to field.

@@ -195,12 +195,11 @@ def ocr(
             page_furniture=layout or None,
             alphabet="latin" if latin else None,
             page_images=page_images or None,
+            form_fields=task == "form" or None,
         )
     if draw is not None:
-        items = found.raw["probabilities"]
-        drawing.draw_boxes(
-            Path(document), [(_name(item), item["boundingBox"]) for item in items], draw
-        )
+        named = [(_name(item), item["boundingBox"]) for item in found.raw["probabilities"]]
+        drawing.draw_boxes(Path(document), named, draw)
     images = [f"Page {one.page_number}: {one.image}" for one in found.pages or [] if one.image]
     show(found, [*images, *_ocr_lines(found, every)], as_json=as_json)
     for one in found.raw.get("pageNotes", ()):
@@ -241,8 +240,9 @@ def _name(item: dict[str, Any]) -> str:
 def _line(item: dict[str, Any]) -> str:
     attributes = item["attributes"]
     if "key" in attributes:
-        key, value = attributes["key"]["entity"], attributes["value"]["text"]
-        return f"{item['probability']:.3f}  {key}: {value}"
+        key, value = attributes["key"]["entity"], attributes["value"]
+        state = {True: " (ticked)", False: " (not ticked)"}.get(value.get("checked"), "")
+        return f"{item['probability']:.3f}  {key}: {value['text']}{state}"
     if "tag" in attributes:
         return f"{item['probability']:.3f}  {attributes['tag']}: {item['label']}"
     return f"{item['probability']:.3f}  {item['label']}"
