@@ -6,6 +6,7 @@ Runs in the child process that reads PDFs (child.py), and imports only the stand
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from chalicelib.formats.pdf.geometry import Raster
@@ -32,7 +33,7 @@ def drawn_squares(rules: Sequence[Sides], raster: Raster, draw: Callable[[], Any
     `draw` returns the pixels of the page, three bytes each, or None if there is too little memory.
     It is called only for pages with squares.
     """
-    found = list(_closed(rules))[:MAX_SQUARES]
+    found = list(islice(_closed(rules), MAX_SQUARES))
     pixels = draw() if found else None
     if pixels is None:
         return []

@@ -10,6 +10,7 @@ from chalicelib.domain.documents.page import ReadPage, Rect, Square, TextLine
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import LineSegment, deskewed, edge, text_height
 from chalicelib.engines.ocr.forms.tick_boxes.squares import find_squares
+from chalicelib.engines.ocr.forms.values.by_top import ByTop
 from chalicelib.engines.ocr.tables.rulings import darkest_channel
 from chalicelib.engines.ocr.turning import turned_rects
 
@@ -58,7 +59,8 @@ def find_boxes(
         The texts, divided at the boxes and without their characters; and the boxes.
     """
     drawn = _drawn_boxes(page, segments, angle)
-    inside = [dict(_spans_inside(segment, drawn)) for segment in segments]
+    numbers = ByTop(range(len(drawn)), lambda number: drawn[number].box.rect)
+    inside = [dict(_spans_inside(segment, drawn, numbers)) for segment in segments]
     others = {
         number
         for segment, spans in zip(segments, inside, strict=True)
@@ -72,7 +74,7 @@ def find_boxes(
     for segment, spans in zip(segments, inside, strict=True):
         signs = dict(_signs(segment, has_empty=has_empty))
         # The state of a character is certain, so a drawn box at its place is not needed.
-        others |= {number for number, span in spans.items() if _touches(span, signs)}
+        others |= {n for n, (a, b) in spans.items() if any(a <= y and x <= b for x, y in signs)}
         kept = {number: span for number, span in spans.items() if number not in others}
         rects = [drawn[number].box.rect for number in kept]
         texts += (_clipped(each, rects) for each in _without(segment, [*signs, *kept.values()]))
@@ -99,6 +101,7 @@ def _drawn_boxes(page: ReadPage, segments: Sequence[LineSegment], angle: float) 
     """Return the tick boxes of a PDF's form, and the squares that are not part of them."""
     own = page.page
     ticks = [each for each in own.widgets if each.checked is not None and page.unrolling is None]
+    ticks = ticks[: settings.MOST_ALIKE]
     rects = turned_rects([each.rect for each in ticks], page.turns, own.width, own.height)
     found = [
         _DrawnBox(FoundBox(_placed(rect, angle), bool(widget.checked), widget.value), True)
@@ -151,13 +154,16 @@ def _placed(rect: Rect, angle: float) -> LineSegment:
     return LineSegment(line, 0, 1, deskewed(line, angle))
 
 
-def _spans_inside(segment: LineSegment, drawn: Sequence[_DrawnBox]) -> Iterator[tuple[int, _Span]]:
+def _spans_inside(
+    segment: LineSegment, drawn: Sequence[_DrawnBox], numbers: ByTop[int]
+) -> Iterator[tuple[int, _Span]]:
     """Yield the index of each box in a text, and the characters inside the box.
 
-    The span is empty if the box is between two characters.
+    The span is empty if the box is between two characters. `numbers` has the indexes of the boxes.
     """
-    rects = ((number, each.box.rect) for number, each in enumerate(drawn))
-    level = [(number, rect) for number, rect in rects if segment.rect.has_center_of(rect)]
+    rect = segment.rect
+    near = ((number, drawn[number].box.rect) for number in numbers.level(rect))
+    level = [(number, box) for number, box in near if rect.has_center_of(box)]
     middles = list(_middles(segment)) if level else []
     for number, box in level:
         at = [n for n, x in enumerate(middles) if box.min_x < x < box.max_x]
@@ -195,10 +201,6 @@ def _signs(segment: LineSegment, *, has_empty: bool) -> Iterator[tuple[_Span, Fo
         if has_empty or not match["doubtful"]:
             place = segment.part(*match.span())
             yield match.span(), FoundBox(place, not match["empty"])
-
-
-def _touches(span: _Span, others: Iterable[_Span]) -> bool:
-    return any(span[0] <= end and start <= span[1] for start, end in others)
 
 
 def _clipped(segment: LineSegment, rects: Iterable[Rect]) -> LineSegment:
