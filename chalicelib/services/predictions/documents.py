@@ -320,7 +320,7 @@ def _pack_page(
     from chalicelib.engines.ocr.learning.examples import PackedPage
     from chalicelib.engines.ocr.reading import read_page
 
-    opened = document.page(number, request.needs_pixels, 0)
+    opened = _open_page(document, number, request, needs_pixels=request.needs_pixels)
     page = read_page(opened, tools.engine, work.check)
     _check_words(page, request, is_picture=document.is_picture)
     return PackedPage(with_single_boxes(page, tools.engine, work.check))

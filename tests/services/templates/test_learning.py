@@ -19,7 +19,7 @@ from chalicelib.domain.jobs.template_learning import (
 from chalicelib.errors import LeaseLost, StorageUnavailable, TooManyOpen
 from chalicelib.stores.aws.tables import ExportRow
 from tests.builders import World
-from tests.pdfs import text_pdf
+from tests.pdfs import Sheet, pdf, text_pdf, words
 from tests.pictures import make_zip
 from tests.tiny_ocr import TinyEngine
 
@@ -46,6 +46,34 @@ def _create(world: World, **source: Any) -> TemplateLearning:
 
 def _get(world: World, made: TemplateLearning) -> TemplateLearning:
     return world.container.templates.get(world.account, made.learning_id)[0]
+
+
+def _smoker(option: str) -> bytes:
+    """Return a form with two drawn boxes, of which one is ticked."""
+    left = {"Yes": 150, "No": 220}[option]
+    shown = b"150 700 10 10 re 220 700 10 10 re S %d 702 m %d 708 l S " % (left + 2, left + 8)
+    shown += b"%d 708 m %d 702 l S " % (left + 2, left + 8)
+    texts = ((72, "Smoker:"), (164, "Yes"), (234, "No"))
+    shown += b"".join(words(text, x, 701) for x, text in texts)
+    return pdf([Sheet(shown + words("A form of the club for its members", 72, 760))])
+
+
+def test_ticked_options_are_learned(world: World) -> None:
+    """A template is learned from drawn tick boxes, whose pages are read like the task `form`."""
+    answers = ("Yes", "No", "No", "Yes")
+    pages = {f"{n}.pdf": _smoker(answer) for n, answer in enumerate(answers)}
+    values = [
+        {"file": name, "values": {"smoker": answer}}
+        for name, answer in zip(pages, answers, strict=True)
+    ]
+    archive = make_zip({**pages, "values.json": json.dumps(values).encode()})
+    made = _create(world, content=archive, file_name="a.zip")
+    world.work()
+
+    _, result = world.container.templates.get(world.account, made.learning_id)
+
+    assert result is not None
+    assert (result["accuracy"], result["notFound"]) == (1.0, [])
 
 
 def test_a_lost_message_is_sent_again(world: World) -> None:
