@@ -131,7 +131,7 @@ class PdfReader:
         if layer is not None:
             facts |= layer._asdict()
             facts["squares"] = drawn_squares(layer.rules, raster, draw) if has_squares else []
-        if needs_pixels or layer is None or layer.pictures:
+        if needs_pixels or layer is None or layer.lines is None or layer.pictures:
             pixels = draw()
             if pixels is None:
                 return {"error": "memory"}, None

@@ -51,7 +51,8 @@ _GRID = 64
 class Layer(NamedTuple):
     """The text layer of a page, and the drawn lines and the images of the page."""
 
-    lines: list[Line]
+    lines: list[Line] | None
+    """None if all text is hidden or very short, so that the page is read from its pixels."""
     rules: list[Sides]
     pictures: list[Sides]
     """Images on which the layer has no text, so that OCR must read them."""
@@ -89,7 +90,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView, draw: Callable[[], Any]) 
     glyphs = with_ink(visible_glyphs(letters.glyphs, covers), covers.white, view, draw)
     # Few characters may be a footer below outlined text: then the page is read from its pixels.
     if not glyphs or (len(glyphs) < MIN_CHARACTERS and (cover.share or paths > MAX_PATHS)):
-        return None
+        return Layer(None, [], [], [] if glyphs else ["hiddenText"])
     lines = text_lines(
         [glyph for glyph in glyphs if glyph.text not in _UNKNOWN and glyph.text.isprintable()]
     )

@@ -86,6 +86,15 @@ def test_white_text_is_returned_if_its_ground_is_coloured(ground, is_seen):
     assert ("hiddenText" in page.notes) is not is_seen
 
 
+def test_page_of_hidden_text_has_a_note():
+    """A page whose text is all white on white is drawn, and a note says what was left out."""
+    page = first_page(pdf([Sheet(b"1 g " + words("Account 17 is closed", 72, 605))]))
+
+    assert page.layer is None
+    assert page.pixels is not None
+    assert page.notes == ("hiddenText",)
+
+
 def test_images_are_handed_on_unless_text_lies_on_them():
     """An image in a text page is read by OCR unless text lies on it."""
     pasted = first_page(with_image(300, 200, words(TEXT, 72, 700)))
