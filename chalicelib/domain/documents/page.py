@@ -211,6 +211,8 @@ class Square:
     """Fraction of dark pixels inside, 0 to 1."""
     is_tight: bool = False
     """Whether ink is directly left or right of the square, as next to a letter."""
+    is_round: bool = False
+    """Whether it is a circle, such as a radio button."""
 
 
 @dataclass(frozen=True, eq=False)

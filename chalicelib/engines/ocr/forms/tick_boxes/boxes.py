@@ -23,6 +23,8 @@ _SIGN = re.compile(
 )
 # Characters that people and programs put into boxes.
 _MARKS = re.compile(r"[\sxXvV×√✓✔✗✘•●■☐☑☒]+")
+# Characters as which engines read circles.
+_CIRCLES = frozenset(" OoQ@©®●•°")
 # Start and end of characters in a text.
 _Span = tuple[int, int]
 
@@ -95,6 +97,7 @@ class _DrawnBox:
     """Whether it is a field of a PDF's form, whose state is certain."""
     is_tight: bool = False
     """Whether ink is next to the box, as next to a letter."""
+    is_round: bool = False
 
 
 def _drawn_boxes(page: ReadPage, segments: Sequence[LineSegment], angle: float) -> list[_DrawnBox]:
@@ -116,7 +119,7 @@ def _drawn_boxes(page: ReadPage, segments: Sequence[LineSegment], angle: float) 
         is_box = square.ink <= most or any(_is_as_large(square.rect, other) for other in empty)
         if is_box and not any(rect.overlap(square.rect) > 0 for rect in rects):
             box = FoundBox(_placed(square.rect, angle), square.ink > least)
-            found.append(_DrawnBox(box, False, square.is_tight))
+            found.append(_DrawnBox(box, False, square.is_tight, square.is_round))
     return found
 
 
@@ -190,6 +193,8 @@ def _is_character(segment: LineSegment, span: _Span, drawn: _DrawnBox) -> bool:
     text = segment.text
     if drawn.is_field or start == end:
         return False
+    if drawn.is_round and segment.line.probability < 1.0:
+        return not _CIRCLES.issuperset(text[start:end])
     if segment.line.probability == 1.0 or any(map(str.isdecimal, text[start:end])):
         return _MARKS.fullmatch(text[start:end]) is None
     return drawn.is_tight and (text[start - 1 : start] + text[end : end + 1]).strip() != ""

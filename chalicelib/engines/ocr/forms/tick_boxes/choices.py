@@ -116,7 +116,7 @@ class PageBoxes:
             # Next to single boxes, numbers are those of lines; in a row of boxes, they are a scale.
             is_scale = len(row) >= settings.FEWEST_CAPTIONS
             sides = [
-                [self._beside(box, is_right=way, is_scale=is_scale) for box in row]
+                [self._text_next_to(box, is_right=way, is_scale=is_scale) for box in row]
                 for way in (True, False)
             ]
             counts = [sum(each is not None for each in side) for side in sides]
@@ -155,7 +155,7 @@ class PageBoxes:
         ]
         return max(above, key=lambda each: each.rect.max_y, default=None)
 
-    def _beside(self, box: FoundBox, *, is_right: bool, is_scale: bool) -> LineSegment | None:
+    def _text_next_to(self, box: FoundBox, *, is_right: bool, is_scale: bool) -> LineSegment | None:
         """Return the nearest text right or left of a box, if it is near and no box is between."""
         own, height = box.rect, box.rect.height
 
@@ -197,12 +197,12 @@ class PageBoxes:
     def _grouped(self, options: Sequence[_Option]) -> list[list[_Option]]:
         """Group options into lists: first the options of each row, then rows below each other."""
         in_rows = sorted(options, key=lambda each: each.rect.min_x)
-        rows = grouped(in_rows, lambda row, option: self._is_beside(row[-1], option))
+        rows = grouped(in_rows, lambda row, option: self._is_next_to(row[-1], option))
         rows.sort(key=lambda row: (row[0].rect.min_y, row[0].rect.min_x))
         lists = grouped(rows, lambda found, row: any(self._is_above(each, row) for each in found))
         return [list(chain.from_iterable(each)) for each in lists]
 
-    def _is_beside(self, left: _Option, right: _Option) -> bool:
+    def _is_next_to(self, left: _Option, right: _Option) -> bool:
         """Return whether two options are neighbours in a row, with no other text between."""
         if not is_level(left.rect, right.rect) or right.rect.min_x < left.rect.center[0]:
             return False

@@ -39,6 +39,17 @@ def find_squares(gray: Pixels, text_height: float) -> list[Square]:
                 place = replace(rect, min_y=len(dark) - rect.max_y, max_y=len(dark) - rect.min_y)
             if not any(each.rect.overlap(place) > 0 for each in found):
                 found.append(_measured(dark, place))
+    # A small filled square, or one with a cross, looks like a circle. A dot in a circle is smaller.
+    squares = [each.rect for each in found]
+    rings = _rings(dark, text_height)
+    rings = [one for one in rings if not any(2 * one.overlap(each) > one.area for each in squares)]
+    pairs = [one for one in rings if any(_is_pair(one, other) for other in rings)]
+    found = [each for each in found if not any(one.overlap(each.rect) > 0 for one in pairs)]
+    for rect in pairs:
+        # The middle half; the corners of a circle's box are dark.
+        x, y, half = int(rect.center[0]), int(rect.center[1]), int(rect.width / 4)
+        core = dark[y - half : y + half + 1, x - half : x + half + 1]
+        found.append(Square(rect, float(core.mean()), is_round=True))
     return sorted(found, key=lambda each: (each.rect.min_y, each.rect.min_x))
 
 
@@ -113,3 +124,58 @@ def _measured(dark: Bools, rect: Rect) -> Square:
     outside = dark[top:bottom, max(0, left - space) : left], dark[top:bottom, right : right + space]
     is_tight = any(int(each.any(axis=1).sum()) > 2 for each in outside)
     return Square(rect, float(core.mean()) if core.size else 1.0, is_tight)
+
+
+def _is_pair(first: Rect, second: Rect) -> bool:
+    """Return whether two circles are equally large, and in one row or column."""
+    offsets = [abs(a - b) for a, b in zip(first.center, second.center, strict=True)]
+    is_alike = abs(first.width - second.width) <= settings.RULE_JOINT_PIXELS
+    return is_alike and min(offsets) < first.width / 2 and max(offsets) > first.width
+
+
+def _area_next_to(rect: Rect, way: int) -> tuple[slice, slice]:
+    """Return the area left (-1) or right (1) of a circle, where letters have their neighbours."""
+    space = settings.BOX_OFF_SHARE * rect.width
+    near = rect.center[0] + way * (rect.width / 2 + 2)
+    start, end = sorted((int(near), int(near + way * space)))
+    return slice(int(rect.min_y), int(rect.max_y) + 1), slice(max(0, start), max(0, end))
+
+
+def _rings(dark: Bools, text_height: float) -> list[Rect]:
+    """Return the circles, as of radio buttons: dark in eight directions, and light around."""
+    low, high = (share * text_height for share in settings.TICK_BOX_HEIGHTS)
+    # Letters like o are smaller.
+    low = max(settings.LEAST_TICK_BOX_PIXELS, low) * (1 + settings.BOX_OFF_SHARE / 2)
+    # The run at the top of a circle is a part of its width.
+    top, left, right = _runs(dark, low / 5, high).T
+    across = (left + right - 1) / 2
+    height, width = dark.shape
+    thick = dark.copy()
+    thick[1:] |= dark[:-1]
+    thick[:-1] |= dark[1:]
+    thick[:, 1:] |= dark[:, :-1]
+    thick[:, :-1] |= dark[:, 1:]
+    found: list[Rect] = []
+    # The largest first, because the dot of a radio button is a circle, too.
+    for size in range(int(high), int(low) - 1, -1):
+        radius = size / 2
+        down = top + radius
+        is_ring = (top > 4) & (down + radius + 4 < height)
+        is_ring &= (across > radius + 4) & (across + radius + 4 < width)
+        centers = np.stack([down, across])[:, is_ring]
+        for reach, raster, is_dark in ((radius - 1, thick, True), (radius + 3, dark, False)):
+            for turn in range(8):
+                angle = turn * np.pi / 4
+                way = np.array([[np.cos(angle)], [np.sin(angle)]])
+                y, x = np.rint(centers + reach * way).astype(np.intp)
+                centers = centers[:, raster[y, x] == is_dark]
+        for y, x in centers.T.tolist():
+            rect = Rect(x - radius, y - radius, x + radius, y + radius)
+            is_alone = (
+                not dark[_area_next_to(rect, -1)].any() and not dark[_area_next_to(rect, 1)].any()
+            )
+            if is_alone and not any(each.overlap(rect) > 0 for each in found):
+                found.append(rect)
+        if len(found) > settings.MOST_ALIKE:
+            return []
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from PIL import ImageDraw
 
 from chalicelib.domain.documents.page import FormWidget, Rect, TextLine, around
 from chalicelib.engines.ocr.forms.segments import make_segments
@@ -70,6 +71,24 @@ def test_boxes_for_single_characters_are_no_tick_boxes() -> None:
 
     assert texts == ["7 Wages"]
     assert boxes == ()
+
+
+@pytest.mark.parametrize(("read", "count"), [("O", 2), ("C", 0)])
+def test_circles_are_read_as_some_letters_only(read: str, count: int) -> None:
+    """A circle that is read as O may be a radio button; one that is read as C is a letter."""
+    form = DrawnForm()
+    for x, option in ((100, "Yes"), (300, "No")):
+        ImageDraw.Draw(form.image).ellipse((x, 100, x + 24, 124), outline=0, width=2)
+        box = form.write(x + 40, 100, option)
+        whole = Rect(x, box.min_y, box.max_x, box.max_y)
+        middles = (x + 12, x + 32, *(x + 46 + 11 * at for at in range(len(option))))
+        places = tuple((middle - whole.min_x) / whole.width for middle in middles)
+        form.lines[-1] = TextLine(f"{read} {option}", 0.9, whole, None, places)
+
+    texts, boxes = _found(form)
+
+    assert len(boxes) == count
+    assert texts == [option if count else f"{read} {option}" for option in ("Yes", "No")]
 
 
 def test_field_of_a_pdf_gives_its_state() -> None:

@@ -62,3 +62,33 @@ def test_pattern_of_many_runs_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("chalicelib.engines.ocr.forms.settings.MOST_SIDE_RUNS", 1)
 
     assert _squares(form) == []
+
+
+def _circle(form: DrawnForm, x: float, y: float, side: float, *, is_ticked: bool = False) -> None:
+    draw = ImageDraw.Draw(form.image)
+    draw.ellipse((x, y, x + side, y + side), outline=0, width=2)
+    if is_ticked:
+        draw.ellipse((x + side / 4, y + side / 4, x + 3 * side / 4, y + 3 * side / 4), fill=0)
+
+
+@pytest.mark.parametrize("side", [20, 26, 34])
+def test_circles_are_found_with_their_ink(side: int) -> None:
+    """Two equal circles in a row are radio buttons, and a dot is ink inside."""
+    form = DrawnForm()
+    _circle(form, 100, 100, side)
+    _circle(form, 300, 100, side, is_ticked=True)
+
+    empty, ticked = _squares(form)
+
+    assert abs(empty.rect.center[0] - 100 - side / 2) < 2
+    assert (empty.ink, ticked.ink > 0.3) == (0, True)
+
+
+def test_letters_and_single_circles_are_no_radio_buttons() -> None:
+    """A circle without another one of its size, and letters of words, are not found."""
+    form = DrawnForm()
+    _circle(form, 100, 100, 26)
+    _circle(form, 300, 100, 34)
+    form.write(100, 300, "TOO COOL FOR OOO", 30)
+
+    assert _squares(form) == []
