@@ -24,16 +24,19 @@ _CONTRAST = 48
 _THICK, _SPACE = 4.0, 4
 
 # Smallest x, smallest y, largest x, largest y, and the fraction of ink inside, 0 to 1.
-Square = tuple[float, float, float, float, float]
+InkedSides = tuple[float, float, float, float, float]
 
 
-def drawn_squares(rules: Sequence[Sides], raster: Raster, draw: Callable[[], Any]) -> list[Square]:
-    """Return the squares among the drawn lines of a page.
+def drawn_squares(
+    rules: Sequence[Sides], raster: Raster, draw: Callable[[], Any]
+) -> list[InkedSides]:
+    """Return the squares among the drawn lines of a page that are completely on the page.
 
     `draw` returns the pixels of the page, three bytes each, or None if there is too little memory.
     It is called only for pages with squares.
     """
-    found = list(islice(_closed(rules), MAX_SQUARES))
+    on_page = (each for each in _closed(rules) if _is_inside(each, raster))
+    found = list(islice(on_page, MAX_SQUARES))
     pixels = draw() if found else None
     if pixels is None:
         return []
@@ -53,6 +56,11 @@ def _closed(rules: Sequence[Sides]) -> Iterator[Sides]:
             for bottom in rows[number + 1 :]:
                 if abs(bottom - top - side) <= _OFF * side:
                     yield (float(left), float(top), float(right), float(bottom))
+
+
+def _is_inside(sides: Sides, raster: Raster) -> bool:
+    left, top, right, bottom = sides
+    return left >= 0 and top >= 0 and right < raster.width and bottom < raster.height
 
 
 def _ink(rows: memoryview, raster: Raster, sides: Sides) -> float:

@@ -48,6 +48,12 @@ def test_squares_and_their_ink(drawing: bytes, squares: list[tuple[list[int], bo
     assert _squares(drawing)[:1] == squares
 
 
+@pytest.mark.parametrize(("x", "y"), [(100, -30), (100, -5), (607, 400), (-5, 400), (612, 842)])
+def test_square_that_is_not_on_the_page_is_left_out(x: int, y: int) -> None:
+    """A square beyond a side of the page is not measured, and the page is read."""
+    assert _squares(b"%d %d 10 10 re S " % (x, y)) == []
+
+
 def test_squares_are_read_only_with_form_fields() -> None:
     """Without form fields, a page is not searched for squares, because it would be drawn."""
     assert _squares(EMPTY, most=0) == []
