@@ -214,8 +214,7 @@ def with_tick(finding: Finding) -> Finding:
     Without a text, the value is the tick box. A finding without a tick box is returned unchanged.
     """
     item = finding.item
-    tick = item.tick if isinstance(item, FormField) else None
-    if not isinstance(item, FormField) or tick is None:
+    if not isinstance(item, FormField) or (tick := item.tick) is None:
         return finding
     if item.value_box is None:
         item = replace(item, value_text=tick.value, value_box=tick.rect)

@@ -203,7 +203,7 @@ class FormWidget:
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """A small square that a page draws, such as a tick box."""
+    """A small square or circle that a page draws, such as a tick box or radio button."""
 
     rect: Rect
     """Its outer edges."""

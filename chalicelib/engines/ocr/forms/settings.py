@@ -256,5 +256,3 @@ FIRM_CERTAINTY = 0.5
 TICK_BOX_HEIGHTS, LEAST_TICK_BOX_PIXELS = (0.55, 1.7), 9
 # Minimum fraction of ink inside a ticked box, and maximum fraction; pictures have more.
 TICK_INK_SHARES = (0.07, 0.6)
-# Maximum number of runs of dark pixels on a page that may be sides of tick boxes.
-MOST_SIDE_RUNS = 100_000

@@ -127,22 +127,30 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Ints:
     strokes of letters. The result has row, start and end (exclusive) of each run, shape (runs, 3),
     sorted by row. Row 0 of `mask` is row 1 of the raster and of the result.
     """
-    rows, width = mask.shape
-    padded = np.zeros((rows, width + 2), np.bool_)
-    padded[:, 1:-1] = mask
-    flat = padded.ravel()
-    changes = np.flatnonzero(flat[1:] != flat[:-1])
-    starts, ends = changes[::2], changes[1::2]
-    kept = ends - starts >= min(least, max(4, round(settings.RULE_PART_EMS * text_height)))
-    starts, ends = starts[kept], ends[kept]
-    row, shift = starts // (width + 2), (starts // (width + 2)) * (width + 2)
-    starts, ends = starts - shift, ends - shift
+    part = min(least, max(4, round(settings.RULE_PART_EMS * text_height)))
+    row, starts, ends = find_runs(mask, part, mask.shape[1])
     row, starts, ends = _close(row, starts, ends, max(1, round(text_height / 4)))
     long = np.flatnonzero(ends - starts >= least)
     if len(long) > settings.MOST_SMALL_PARTS:
         order = np.argsort(starts[long] - ends[long], kind="stable")[: settings.MOST_SMALL_PARTS]
         long = np.sort(long[order])
     return np.stack([row[long] + 1, starts[long], ends[long]], axis=1)
+
+
+def find_runs(mask: Bools, least: float, most: float) -> tuple[Ints, Ints, Ints]:
+    """Return row, start and end (exclusive) of the horizontal runs of set pixels, sorted by row.
+
+    Runs shorter than `least` or longer than `most` pixels are left out.
+    """
+    rows, width = mask.shape
+    padded = np.zeros((rows, width + 2), np.bool_)
+    padded[:, 1:-1] = mask
+    flat = padded.ravel()
+    changes = np.flatnonzero(flat[1:] != flat[:-1])
+    starts, lengths = changes[::2], changes[1::2] - changes[::2]
+    kept = (lengths >= least) & (lengths <= most)
+    row, starts = np.divmod(starts[kept], width + 2)
+    return row, starts, starts + lengths[kept]
 
 
 def _close(row: Ints, starts: Ints, ends: Ints, gap: int) -> tuple[Ints, Ints, Ints]:

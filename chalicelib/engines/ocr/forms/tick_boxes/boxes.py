@@ -67,7 +67,7 @@ def find_boxes(
         number
         for segment, spans in zip(segments, inside, strict=True)
         for number, span in spans.items()
-        if _is_character(segment, span, drawn[number])
+        if _is_character(segment, span, drawn[number].square)
     }
     has_empty = any(one["empty"] for each in segments for one in _SIGN.finditer(each.text))
     texts: list[LineSegment] = []
@@ -79,13 +79,14 @@ def find_boxes(
         others |= {n for n, (a, b) in spans.items() if any(a <= y and x <= b for x, y in signs)}
         kept = {number: span for number, span in spans.items() if number not in others}
         rects = [drawn[number].box.rect for number in kept]
-        texts += (_clipped(each, rects) for each in _without(segment, [*signs, *kept.values()]))
+        parts = _without(segment, [*signs, *kept.values()])
+        texts += (_clipped(each, rects) for each in parts) if rects else parts
         boxes += signs.values()
         marks |= {n: segment.part(*span) for n, span in spans.items() if span[0] < span[1]}
     for number, each in enumerate(drawn):
         if number not in others:
             # A PDF's form draws marks of its own. In an empty box, an engine reads its sides.
-            mark = marks.get(number) if each.box.is_ticked and not each.is_field else None
+            mark = marks.get(number) if each.box.is_ticked and each.square else None
             boxes.append(replace(each.box, mark=mark if mark and mark.text.isalnum() else None))
     return tuple(texts), tuple(boxes)
 
@@ -93,11 +94,8 @@ def find_boxes(
 @dataclass(frozen=True, slots=True)
 class _DrawnBox:
     box: FoundBox
-    is_field: bool
-    """Whether it is a field of a PDF's form, whose state is certain."""
-    is_tight: bool = False
-    """Whether ink is next to the box, as next to a letter."""
-    is_round: bool = False
+    square: Square | None = None
+    """The drawn square; None for a field of a PDF's form, whose state is certain."""
 
 
 def _drawn_boxes(page: ReadPage, segments: Sequence[LineSegment], angle: float) -> list[_DrawnBox]:
@@ -107,7 +105,7 @@ def _drawn_boxes(page: ReadPage, segments: Sequence[LineSegment], angle: float) 
     ticks = ticks[: settings.MOST_ALIKE]
     rects = turned_rects([each.rect for each in ticks], page.turns, own.width, own.height)
     found = [
-        _DrawnBox(FoundBox(_placed(rect, angle), bool(widget.checked), widget.value), True)
+        _DrawnBox(FoundBox(_placed(rect, angle), bool(widget.checked), widget.value))
         for rect, widget in zip(rects, ticks, strict=True)
         if rect.area > 0
     ]
@@ -119,7 +117,7 @@ def _drawn_boxes(page: ReadPage, segments: Sequence[LineSegment], angle: float) 
         is_box = square.ink <= most or any(_is_as_large(square.rect, other) for other in empty)
         if is_box and not any(rect.overlap(square.rect) > 0 for rect in rects):
             box = FoundBox(_placed(square.rect, angle), square.ink > least)
-            found.append(_DrawnBox(box, False, square.is_tight, square.is_round))
+            found.append(_DrawnBox(box, square))
     return found
 
 
@@ -184,20 +182,20 @@ def _middles(segment: LineSegment) -> Iterator[float]:
         yield rect.min_x + (place - first) / (last - first or 1.0) * rect.width
 
 
-def _is_character(segment: LineSegment, span: _Span, drawn: _DrawnBox) -> bool:
+def _is_character(segment: LineSegment, span: _Span, square: Square | None) -> bool:
     """Return whether a square is a letter of a text, or contains something else than a mark.
 
     Marks that an engine reads may become any character, but are not near other letters.
     """
     start, end = span
     text = segment.text
-    if drawn.is_field or start == end:
+    if square is None or start == end:
         return False
-    if drawn.is_round and segment.line.probability < 1.0:
+    if square.is_round and segment.line.probability < 1.0:
         return not _CIRCLES.issuperset(text[start:end])
     if segment.line.probability == 1.0 or any(map(str.isdecimal, text[start:end])):
         return _MARKS.fullmatch(text[start:end]) is None
-    return drawn.is_tight and (text[start - 1 : start] + text[end : end + 1]).strip() != ""
+    return square.is_tight and (text[start - 1 : start] + text[end : end + 1]).strip() != ""
 
 
 def _signs(segment: LineSegment, *, has_empty: bool) -> Iterator[tuple[_Span, FoundBox]]:

@@ -1,4 +1,4 @@
-"""Finds small drawn squares in the pixels of a page, and measures the ink inside.
+"""Finds small squares and circles in the pixels of a page, and measures the ink inside.
 
 A square is a horizontal run of dark pixels with dark pixels at its sides and below it. Cells of
 tables are not found, because their lines continue beyond the cell.
@@ -14,20 +14,21 @@ import numpy as np
 
 from chalicelib.domain.documents.page import Rect, Square
 from chalicelib.engines.ocr.forms import settings
+from chalicelib.engines.ocr.tables.rulings import find_runs
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints, Pixels
 
 
 def find_squares(gray: Pixels, text_height: float) -> list[Square]:
-    """Find the squares that are about as tall as the text.
+    """Find the squares and circles that are about as tall as the text.
 
     Args:
         gray: brightness, uint8, shape (height, width).
         text_height: usual height of a line of text, in pixels.
 
     Returns:
-        The squares from top to bottom; none if the page has too many runs of dark pixels.
+        The squares and circles from top to bottom.
     """
     dark = gray < max(0, int(np.median(gray[::4, ::4])) - settings.BOX_PAPER_NOISE)
     found: list[Square] = []
@@ -58,17 +59,8 @@ def _runs(dark: Bools, least: float, most: float) -> Ints:
 
     Runs at the right or lower edge of the page are left out.
     """
-    height, width = dark.shape
-    padded = np.zeros((height, width + 2), np.bool_)
-    padded[:, 1:-1] = dark
-    flat = padded.ravel()
-    changes = np.flatnonzero(flat[1:] != flat[:-1])
-    starts, ends = changes[::2], changes[1::2]
-    fits = (ends - starts >= least) & (ends - starts <= most)
-    starts, ends = starts[fits], ends[fits]
-    row = starts // (width + 2)
-    runs = np.stack([row, starts - row * (width + 2), ends - row * (width + 2)], axis=1)
-    kept: Ints = runs[(row < height - 1) & (runs[:, 2] < width - 2)]
+    runs = np.stack(find_runs(dark, least, most), axis=1)
+    kept: Ints = runs[(runs[:, 0] < len(dark) - 1) & (runs[:, 2] < dark.shape[1] - 2)]
     return kept
 
 
@@ -76,7 +68,7 @@ def _closed(dark: Bools, text_height: float) -> Iterator[Rect]:
     """Yield the squares whose upper sides are runs of dark pixels as long as a tick box is wide."""
     low, high = (share * text_height for share in settings.TICK_BOX_HEIGHTS)
     runs = _runs(dark, max(settings.LEAST_TICK_BOX_PIXELS, low), high)
-    if not 0 < len(runs) <= settings.MOST_SIDE_RUNS:
+    if not len(runs):
         return
     top, left, right = runs.T
     bottom = _lower_sides(runs, np.cumsum(dark, axis=1, dtype=np.int32))
