@@ -415,8 +415,8 @@ WORDS: Mapping[str, str] = {
     "line feeds, a ticked button has the value that it exports.",
     "checked": "Whether a tick box or radio button is ticked; only they have it.",
     "pageNotes": "What the answer may lack, by page, if `layout` requests it.",
-    "FieldPart.checked": "Whether the tick box that is the value is ticked, if `formFields` is "
-    "true.",
+    "FieldPart.checked": "Whether the tick box of the value, or one of its list of boxes, is "
+    "ticked, if `formFields` is true.",
     "PageNoteRecord.code": "What kind of note it is.",
     "PageNoteRecord.message": "The note in a sentence.",
     "unread": "Where text was detected but not read, if `layout` requests it.",

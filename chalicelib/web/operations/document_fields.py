@@ -99,7 +99,7 @@ FormFields = Annotated[
         description=(
             "Whether `formFields` lists the fields of a PDF's own form: name, type, value, page, "
             "box, and of tick boxes whether they are ticked; at most 10,000. Images have none, "
-            "and XFA forms are ignored. Values of task form that are tick boxes get `checked`."
+            "and XFA forms are ignored. Values of task form with tick boxes get `checked`."
         ),
         examples=[True],
     ),
